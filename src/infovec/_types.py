@@ -1,0 +1,18 @@
+"""Names for the arrays that travel between layers."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+"""Any dense array; capital variable names are matrices, small ones vectors or scalars."""
+
+Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+"""A dense array of float32 or float64."""
+
+Rows: TypeAlias = npt.NDArray[np.intp]
+"""Indices of training rows."""
+
+Inputs: TypeAlias = Any
+"""A matrix of inputs: a dense array, a CSR matrix, or an array of objects."""

@@ -1,0 +1,216 @@
+"""What every kernel can do, and sums, products and multiples of kernels."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from .._types import Floats, Inputs
+from ..numerics.parameters import Parametrised
+from ..numerics.transforms import LOG, Transform
+
+__all__ = ["Block", "Kernel", "Product", "Scaled", "Sum"]
+
+Block: TypeAlias = Callable[[Inputs], Floats]
+"""A kernel with one argument bound: maps X to the matrix k(X, Z)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Kernel(Parametrised, ABC):
+    """Covariance function k(x, z). An immutable value.
+
+    Kernels are added and multiplied with ``+`` and ``*``; a positive number times a kernel is a kernel.
+    Matrices come out in the precision of the inputs; gradients are computed in double precision.
+    """
+
+    @abstractmethod
+    def on(self, Z: Inputs) -> Block:
+        """Return the function X -> k(X, Z), with everything that depends on Z alone computed once."""
+
+    @abstractmethod
+    def diag(self, X: Inputs) -> Floats:
+        """k(x, x) for every row, white noise included."""
+
+    @abstractmethod
+    def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
+        """Gradient in theta of <G, k(X, Z)>, without forming a three-dimensional array."""
+
+    @abstractmethod
+    def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
+        """Gradient in theta of w' diag(X)."""
+
+    def input_vjp(self, X: Inputs, Z: Inputs, G: Floats) -> tuple[Floats, Floats]:
+        """Gradients of <G, k(X, Z)> in X and in Z."""
+        raise TypeError(f"{type(self).__name__} has no gradient in its inputs, so they cannot be scaled")
+
+    def diag_input_vjp(self, X: Inputs, w: Floats) -> Floats:
+        """Gradient of w' diag(X) in X."""
+        raise TypeError(f"{type(self).__name__} has no gradient in its inputs, so they cannot be scaled")
+
+    @property
+    def numeric(self) -> bool:
+        """Whether inputs are rows of numbers (else any objects)."""
+        return all(part.numeric for _, part in self._children() if isinstance(part, Kernel))
+
+    def __call__(self, X: Inputs, Z: Inputs | None = None) -> Floats:
+        """K[i, j] = k(X[i], Z[j]); without Z the rows of X with themselves, white noise included."""
+        if Z is not None:
+            return self.on(Z)(X)
+        K = self.on(X)(X)
+        np.fill_diagonal(K, self.diag(X))
+        return K
+
+    def _square_vjp(self, X: Inputs, G: Floats) -> Floats:
+        """``vjp`` of rows with themselves: the diagonal of K is ``diag``."""
+        off = np.array(G, dtype=np.float64)
+        np.fill_diagonal(off, 0.0)
+        return self.vjp(X, X, off) + self.diag_vjp(X, np.diagonal(G))
+
+    def __add__(self, other: "Kernel") -> "Sum":
+        return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: "Kernel | float") -> "Kernel":
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        return Scaled(self, float(other)) if np.isscalar(other) else NotImplemented
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sum(Kernel):
+    r"""Sum of two kernels.
+
+    .. math:: k(x, z) = k_1(x, z) + k_2(x, z)
+    """
+
+    _parts: ClassVar[tuple[str, ...]] = ("left", "right")
+    left: Kernel
+    right: Kernel
+
+    def on(self, Z: Inputs) -> Block:
+        left, right = self.left.on(Z), self.right.on(Z)
+
+        def block(X: Inputs) -> Floats:
+            K = left(X)
+            K += right(X)
+            return K
+
+        return block
+
+    def diag(self, X: Inputs) -> Floats:
+        return self.left.diag(X) + self.right.diag(X)
+
+    def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
+        return np.concatenate([self.left.vjp(X, Z, G), self.right.vjp(X, Z, G)])
+
+    def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
+        return np.concatenate([self.left.diag_vjp(X, w), self.right.diag_vjp(X, w)])
+
+    def input_vjp(self, X: Inputs, Z: Inputs, G: Floats) -> tuple[Floats, Floats]:
+        (a, b), (c, d) = self.left.input_vjp(X, Z, G), self.right.input_vjp(X, Z, G)
+        return a + c, b + d
+
+    def diag_input_vjp(self, X: Inputs, w: Floats) -> Floats:
+        return self.left.diag_input_vjp(X, w) + self.right.diag_input_vjp(X, w)
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} + {self.right!r}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Product(Kernel):
+    r"""Product of two kernels.
+
+    .. math:: k(x, z) = k_1(x, z) \, k_2(x, z)
+    """
+
+    _parts: ClassVar[tuple[str, ...]] = ("left", "right")
+    left: Kernel
+    right: Kernel
+
+    def on(self, Z: Inputs) -> Block:
+        left, right = self.left.on(Z), self.right.on(Z)
+
+        def block(X: Inputs) -> Floats:
+            K = left(X)
+            K *= right(X)
+            return K
+
+        return block
+
+    def diag(self, X: Inputs) -> Floats:
+        return self.left.diag(X) * self.right.diag(X)
+
+    def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
+        by_left, by_right = self.left.vjp(X, Z, G * self.right(X, Z)), self.right.vjp(X, Z, G * self.left(X, Z))
+        return np.concatenate([by_left, by_right])
+
+    def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
+        by_left, by_right = (
+            self.left.diag_vjp(X, w * self.right.diag(X)),
+            self.right.diag_vjp(X, w * self.left.diag(X)),
+        )
+        return np.concatenate([by_left, by_right])
+
+    def input_vjp(self, X: Inputs, Z: Inputs, G: Floats) -> tuple[Floats, Floats]:
+        a, b = self.left.input_vjp(X, Z, G * self.right(X, Z))
+        c, d = self.right.input_vjp(X, Z, G * self.left(X, Z))
+        return a + c, b + d
+
+    def diag_input_vjp(self, X: Inputs, w: Floats) -> Floats:
+        by_left = self.left.diag_input_vjp(X, w * self.right.diag(X))
+        return by_left + self.right.diag_input_vjp(X, w * self.left.diag(X))
+
+    def __repr__(self) -> str:
+        left, right = (f"({k!r})" if isinstance(k, Sum) else repr(k) for k in (self.left, self.right))
+        return f"{left} * {right}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scaled(Kernel):
+    r"""A positive multiple of a kernel.
+
+    .. math:: k(x, z) = c \, k_1(x, z)
+    """
+
+    _parts: ClassVar[tuple[str, ...]] = ("kernel",)
+    kernel: Kernel
+    factor: float = 1.0
+
+    @property
+    def transforms(self) -> Mapping[str, Transform]:
+        return {"factor": LOG}
+
+    def on(self, Z: Inputs) -> Block:
+        inside = self.kernel.on(Z)
+
+        def block(X: Inputs) -> Floats:
+            K = inside(X)
+            K *= self.factor
+            return K
+
+        return block
+
+    def diag(self, X: Inputs) -> Floats:
+        return self.factor * self.kernel.diag(X)
+
+    def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
+        own = self._gradient({"factor": np.sum(G * self.kernel(X, Z))})
+        return np.concatenate([own, self.factor * self.kernel.vjp(X, Z, G)])
+
+    def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
+        own = self._gradient({"factor": w @ self.kernel.diag(X)})
+        return np.concatenate([own, self.factor * self.kernel.diag_vjp(X, w)])
+
+    def input_vjp(self, X: Inputs, Z: Inputs, G: Floats) -> tuple[Floats, Floats]:
+        return self.kernel.input_vjp(X, Z, self.factor * G)
+
+    def diag_input_vjp(self, X: Inputs, w: Floats) -> Floats:
+        return self.kernel.diag_input_vjp(X, self.factor * w)
+
+    def __repr__(self) -> str:
+        inside = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
+        return f"{self.factor:.6g} * {inside}"

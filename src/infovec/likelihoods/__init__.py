@@ -1,0 +1,25 @@
+"""Layer 1: noise models p(y | f)."""
+
+from .base import Discrete, Likelihood, Prediction, Site, Tilted
+from .gaussian import Gaussian
+from .laplace import Laplace
+from .logit import Logit
+from .ordinal import Ordinal
+from .poisson import Poisson
+from .probit import Probit
+from .student_t import StudentT
+
+__all__ = [
+    "Discrete",
+    "Gaussian",
+    "Laplace",
+    "Likelihood",
+    "Logit",
+    "Ordinal",
+    "Poisson",
+    "Prediction",
+    "Probit",
+    "Site",
+    "StudentT",
+    "Tilted",
+]

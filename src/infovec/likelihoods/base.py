@@ -1,0 +1,115 @@
+"""What every likelihood can do."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from .._types import Floats, Rows
+from ..errors import ParameterError
+from ..numerics.parameters import Parametrised
+from ..numerics.quadrature import TiltedMoments as Tilted
+from ..numerics.quadrature import tilted_moments
+
+__all__ = ["Discrete", "Likelihood", "Prediction", "Site", "Tilted"]
+
+
+class Prediction(NamedTuple):
+    """Mean and variance of the target under the predictive distribution."""
+
+    mean: Floats
+    var: Floats
+
+
+class Site(NamedTuple):
+    """Gaussian stand-in for a likelihood factor, exp(b u - precision u^2 / 2)."""
+
+    precision: Floats
+    b: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Likelihood(Parametrised, ABC):
+    r"""Noise model p(y | f) with one latent value f for each target. An immutable value.
+
+    A likelihood of your own needs ``log_prob`` and ``predict``; everything else has a default, by
+    quadrature or by differences. Write it for arrays of any shape that broadcast.
+    """
+
+    log_concave: ClassVar[bool] = True
+    """Whether log p(y | f) is concave in f, which makes every site precision positive."""
+
+    @abstractmethod
+    def log_prob(self, y: Floats, f: Floats) -> Floats:
+        """Log p(y | f), elementwise."""
+
+    @abstractmethod
+    def predict(self, mean: Floats, var: Floats) -> Prediction:
+        """Mean and variance of y when f is N(mean, var)."""
+
+    def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
+        r"""Log normaliser of p(y | f) N(f | mean, var), its slope and curvature in the mean.
+
+        .. math:: \log Z, \qquad g = \frac{\partial \log Z}{\partial \mu}, \qquad
+                  \nu = -\frac{\partial^2 \log Z}{\partial \mu^2}
+        """
+        log_z, g, nu = tilted_moments(self.log_prob, y, mean, var)
+        return Tilted(log_z, g, np.maximum(nu, 0.0) if self.log_concave else nu)
+
+    def site(self, y: Floats, mean: Floats, var: Floats, tilted: Tilted) -> Site:
+        r"""Gaussian site that matches the tilted moments (SLH B.1).
+
+        .. math:: \pi = \frac{\nu}{1 - a \nu}, \qquad b = \frac{g + h \nu}{1 - a \nu}
+        """
+        rest = np.maximum(1.0 - var * tilted.nu, 1e-15)
+        return Site(tilted.nu / rest, (tilted.g + mean * tilted.nu) / rest)
+
+    def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        """Gradient of log Z in theta, shape (q, n); by central differences unless overridden."""
+        theta = self.theta
+        rows = []
+        for k in range(theta.size):
+            step = np.zeros(theta.size)
+            step[k] = 6e-6 * max(1.0, abs(theta[k]))  # near eps^(1/3)
+            ahead, behind = (self.with_theta(theta + s * step) for s in (1.0, -1.0))
+            difference = ahead.tilted(y, mean, var).log_z - behind.tilted(y, mean, var).log_z
+            rows.append(difference / (2.0 * step[k]))
+        return np.array(rows).reshape(theta.size, len(y))
+
+    def take(self, rows: Rows) -> Self:
+        """Return the likelihood of some training rows; differs from self when rows have own parameters."""
+        return self
+
+    def check_targets(self, y: Floats) -> None:
+        """Raise ParameterError when some target is impossible under this likelihood."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Discrete(Likelihood):
+    """A likelihood whose targets take finitely many values."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> Floats:
+        """The values a target can take, ascending."""
+
+    def log_proba(self, mean: Floats, var: Floats) -> Floats:
+        """Log probability of every label when f is N(mean, var), shape (n, number of labels)."""
+        mean = np.asarray(mean)
+        columns = [self.tilted(np.full(mean.shape, v), mean, var).log_z for v in self.labels]
+        return np.stack(columns, axis=-1)
+
+    def predict(self, mean: Floats, var: Floats) -> Prediction:
+        """Mean and variance of the label."""
+        proba = np.exp(self.log_proba(mean, var))
+        expected = proba @ self.labels
+        return Prediction(expected, np.maximum(proba @ self.labels**2 - expected**2, 0.0))
+
+    def check_targets(self, y: Floats) -> None:
+        strange = ~np.isin(y, self.labels)
+        if strange.any():
+            raise ParameterError(
+                f"{type(self).__name__}: targets must be among {self.labels.tolist()}, "
+                f"row {int(np.argmax(strange))} has {y[np.argmax(strange)]!r}"
+            )

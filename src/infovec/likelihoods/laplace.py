@@ -1,0 +1,63 @@
+"""Double exponential noise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._types import Floats
+from ..numerics.normal import hazard, hazard_excess, log_half_transform
+from ..numerics.transforms import IDENTITY, LOG, Transform
+from .base import Likelihood, Prediction, Tilted
+
+__all__ = ["Laplace"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Laplace(Likelihood):
+    r"""Double exponential noise: the log-concave noise with the heaviest tails.
+
+    .. math:: p(y \mid f) = \frac{1}{2 s} \exp\left(-\frac{|y - f - b|}{s}\right)
+
+    Parameters
+    ----------
+    scale : float
+        s; the noise variance is 2 s^2.
+    bias : float
+        b, added to the latent function.
+    """
+
+    scale: float = 1.0
+    bias: float = 0.0
+
+    @property
+    def transforms(self) -> Mapping[str, Transform]:
+        return {"scale": LOG, "bias": IDENTITY}
+
+    def log_prob(self, y: Floats, f: Floats) -> Floats:
+        return -np.abs(y - f - self.bias) / self.scale - np.log(2.0 * self.scale)
+
+    def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
+        s = self.scale
+        var = np.maximum(var, 1e-20 * s**2)
+        sd = np.sqrt(var)
+        residual = y - mean - self.bias
+        below = log_half_transform(1.0 / s, residual, var)  # log of the part with f + b < y
+        above = log_half_transform(1.0 / s, -residual, var)
+        log_sum = np.logaddexp(below, above)
+        p, q = np.exp(below - log_sum), np.exp(above - log_sum)
+        # Each part is a truncated Gaussian; its distance from the kink has mean sd * e, variance var (1 - h e).
+        z, z_ = residual / sd - sd / s, -residual / sd - sd / s
+        e, e_ = hazard_excess(z), hazard_excess(z_)
+        nu = (p * hazard(z) * e + q * hazard(z_) * e_ - p * q * (e + e_) ** 2) / var
+        return Tilted(log_sum - np.log(2.0 * s), (p - q) / s, np.maximum(nu, 0.0))
+
+    def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        _, g, nu = self.tilted(y, mean, var)
+        residual = y - mean - self.bias
+        # log Z = log Z_1(residual / s, var / s^2) - log s
+        by_scale = (residual * g - var * (g**2 - nu) - 1.0) / self.scale
+        return self._gradient({"scale": by_scale, "bias": g})
+
+    def predict(self, mean: Floats, var: Floats) -> Prediction:
+        return Prediction(mean + self.bias, var + 2.0 * self.scale**2)

@@ -1,0 +1,75 @@
+"""Ordered categories."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .._types import Floats
+from ..numerics.normal import truncated
+from ..numerics.transforms import INCREASING, LOG, Transform
+from .base import Discrete, Tilted
+
+__all__ = ["Ordinal"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ordinal(Discrete):
+    r"""Ordered categories y = 0, ..., C - 1 by cut points on the latent scale (LSH05 2.4, corrected).
+
+    .. math:: p(y \mid f) = \Phi\bigl(\lambda (c_{y+1} - f)\bigr) - \Phi\bigl(\lambda (c_y - f)\bigr),
+              \qquad c_0 = -\infty, \quad c_C = \infty
+
+    Parameters
+    ----------
+    thresholds : array of shape (C - 1,)
+        The finite cut points, strictly increasing.
+    slope : float
+        lambda.
+    """
+
+    thresholds: Floats = field(default_factory=lambda: np.array([-1.0, 1.0]))
+    slope: float = 1.0
+
+    @property
+    def transforms(self) -> Mapping[str, Transform]:
+        return {"thresholds": INCREASING, "slope": LOG}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "thresholds", np.atleast_1d(self.thresholds))
+        super().__post_init__()
+
+    @property
+    def labels(self) -> Floats:
+        return np.arange(len(self.thresholds) + 1.0)
+
+    def _ends(self, y: Floats) -> tuple[Floats, Floats]:
+        """Lower and upper cut point of the category of each target."""
+        cuts = np.concatenate([[-np.inf], self.thresholds, [np.inf]])
+        category = np.asarray(y).astype(np.intp)
+        return cuts[category], cuts[category + 1]
+
+    def log_prob(self, y: Floats, f: Floats) -> Floats:
+        lower, upper = self._ends(y)
+        return truncated(self.slope * (lower - f), self.slope * (upper - f)).log_z
+
+    def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
+        lower, upper = self._ends(y)
+        c = 1.0 / np.sqrt(self.slope**-2 + var)
+        log_z, first, shrinkage = truncated(c * (lower - mean), c * (upper - mean))
+        return Tilted(log_z, c * first, c**2 * shrinkage)
+
+    def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        lower, upper = self._ends(y)
+        c = 1.0 / np.sqrt(self.slope**-2 + var)
+        u, v = c * (lower - mean), c * (upper - mean)
+        log_z, first, shrinkage = truncated(u, v)
+        by_cut = np.zeros((len(self.thresholds), len(log_z)))
+        rows = np.arange(len(log_z))
+        category = np.asarray(y).astype(np.intp)
+        for end, z, sign in ((category - 1, u, -1.0), (category, v, 1.0)):
+            inner = (end >= 0) & (end < len(self.thresholds))
+            density = np.exp(-0.5 * z[inner] ** 2 - 0.5 * np.log(2 * np.pi) - log_z[inner])
+            by_cut[end[inner], rows[inner]] = sign * c[inner] * density
+        by_slope = (shrinkage - first**2) * self.slope**-3 * c**2
+        return self._gradient({"thresholds": by_cut, "slope": by_slope})

@@ -1,0 +1,51 @@
+"""Counts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from .._types import Floats
+from ..errors import ParameterError
+from ..numerics.transforms import IDENTITY, Transform
+from .base import Likelihood, Prediction
+
+__all__ = ["Poisson"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Poisson(Likelihood):
+    r"""Counts with a log link.
+
+    .. math:: p(y \mid f) = \frac{\lambda^y e^{-\lambda}}{y!}, \qquad \lambda = e^{f + b}
+
+    Parameters
+    ----------
+    bias : float
+        b; the logarithm of the average count is a good start.
+    """
+
+    bias: float = 0.0
+
+    @property
+    def transforms(self) -> Mapping[str, Transform]:
+        return {"bias": IDENTITY}
+
+    def log_prob(self, y: Floats, f: Floats) -> Floats:
+        log_rate = f + self.bias
+        return np.asarray(y * log_rate - np.exp(log_rate) - gammaln(y + 1.0))
+
+    def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        return self._gradient({"bias": self.tilted(y, mean, var).g})
+
+    def predict(self, mean: Floats, var: Floats) -> Prediction:
+        with np.errstate(over="ignore", invalid="ignore"):
+            rate = np.exp(mean + self.bias + 0.5 * var)
+            return Prediction(rate, rate + rate**2 * np.expm1(var))
+
+    def check_targets(self, y: Floats) -> None:
+        strange = (y < 0) | (y != np.round(y))
+        if strange.any():
+            row = int(np.argmax(strange))
+            raise ParameterError(f"Poisson: targets must be counts 0, 1, 2, ...; row {row} has {y[row]!r}")

@@ -1,0 +1,54 @@
+"""Two classes by the cumulative Gaussian."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._types import Floats
+from ..numerics.normal import hazard, hazard_excess, log_ndtr
+from ..numerics.transforms import IDENTITY, LOG, Transform
+from .base import Discrete, Tilted
+
+__all__ = ["Probit"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Probit(Discrete):
+    r"""Two classes, y = -1 or +1, by the cumulative Gaussian (LSH05 2.3, NIPS03 eq. 2).
+
+    .. math:: p(y \mid f) = \Phi\bigl(\lambda y (f + b)\bigr)
+
+    Parameters
+    ----------
+    bias : float
+        b; the probit of the fraction of +1 is a good start.
+    slope : float
+        lambda; the same model as an infinite slope and white noise of variance 1 / slope^2.
+    """
+
+    bias: float = 0.0
+    slope: float = 1.0
+
+    @property
+    def transforms(self) -> Mapping[str, Transform]:
+        return {"bias": IDENTITY, "slope": LOG}
+
+    @property
+    def labels(self) -> Floats:
+        return np.array([-1.0, 1.0])
+
+    def log_prob(self, y: Floats, f: Floats) -> Floats:
+        return np.asarray(log_ndtr(self.slope * y * (f + self.bias)))
+
+    def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
+        c = y / np.sqrt(self.slope**-2 + var)  # LSH05 eq. 19
+        u = c * (mean + self.bias)
+        h = hazard(u)
+        return Tilted(log_ndtr(u), c * h, c**2 * h * hazard_excess(u))  # eq. 20, 21
+
+    def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        c = y / np.sqrt(self.slope**-2 + var)
+        u = c * (mean + self.bias)
+        h = hazard(u)
+        return self._gradient({"bias": c * h, "slope": h * u * c**2 * self.slope**-3})

@@ -1,0 +1,68 @@
+"""Cholesky factors that grow and change without being computed anew."""
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from .._types import Floats
+from ..errors import NotPositiveDefinite
+
+__all__ = ["append", "downdate", "inverse_lower", "update"]
+
+
+def append(L: Floats, cross: Floats, corner: Floats) -> Floats:
+    r"""Factor of a matrix grown by a block of rows and columns.
+
+    .. math:: \begin{pmatrix} A & C^T \\ C & D \end{pmatrix} = L' L'^T, \qquad
+              L' = \begin{pmatrix} L & 0 \\ C L^{-T} & \mathrm{chol}(D - C A^{-1} C^T) \end{pmatrix}
+
+    Parameters
+    ----------
+    L : array of shape (d, d)
+        Lower factor of A.
+    cross : array of shape (k, d)
+        The new rows below A.
+    corner : array of shape (k, k)
+        The new diagonal block.
+    """
+    d, k = len(L), len(corner)
+    below = solve_triangular(L, cross.T, lower=True).T if d else np.zeros((k, 0))
+    try:
+        new = np.linalg.cholesky(corner - below @ below.T)
+    except np.linalg.LinAlgError as error:
+        raise NotPositiveDefinite(
+            "the appended rows make the matrix singular or indefinite; "
+            "drop duplicates among them or add a little to the diagonal"
+        ) from error
+    return np.block([[L, np.zeros((d, k))], [below, new]])
+
+
+def update(L: Floats, x: Floats) -> Floats:
+    r"""Factor of :math:`L L^T + x x^T`, by Givens rotations in O(d^2)."""
+    return _rank_one(L, x, 1.0)
+
+
+def downdate(L: Floats, x: Floats) -> Floats:
+    r"""Factor of :math:`L L^T - x x^T`, by hyperbolic rotations in O(d^2)."""
+    return _rank_one(L, x, -1.0)
+
+
+def _rank_one(L: Floats, x: Floats, sign: float) -> Floats:
+    L, x = np.array(L, dtype=np.float64), np.array(x, dtype=np.float64)
+    for k in range(len(x)):
+        square = L[k, k] ** 2 + sign * x[k] ** 2
+        if square <= 0:
+            raise NotPositiveDefinite(
+                f"the revision leaves nothing of pivot {k}; take away a smaller multiple"
+            )
+        root = np.sqrt(square)
+        c, s = root / L[k, k], x[k] / L[k, k]
+        L[k, k] = root
+        L[k + 1 :, k] = (L[k + 1 :, k] + sign * s * x[k + 1 :]) / c
+        x[k + 1 :] = c * x[k + 1 :] - s * L[k + 1 :, k]
+    return L
+
+
+def inverse_lower(L: Floats) -> Floats:
+    r"""Inverse of a lower triangular matrix."""
+    inverse: Floats = solve_triangular(L, np.eye(len(L), dtype=L.dtype), lower=True)
+    return inverse

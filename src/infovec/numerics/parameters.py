@@ -1,0 +1,134 @@
+"""Immutable values with named parameters and one free vector theta: the base of kernels and likelihoods."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from .._types import Floats
+from ..errors import ParameterError
+from .transforms import Transform
+
+__all__ = ["Parametrised"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Parametrised:
+    """A frozen dataclass some of whose fields are free parameters and some are parts with their own.
+
+    ``theta`` lists the free numbers of the value's own parameters, then those of its parts, in the order
+    of ``transforms`` and ``_parts``. ``with_theta`` returns a changed copy. Two values are equal when
+    they have the same type and the same fields.
+    """
+
+    _parts: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def transforms(self) -> Mapping[str, Transform]:
+        """The transform of each free parameter, by field name, in the order of theta."""
+        return {}
+
+    def __post_init__(self) -> None:
+        for name, transform in self.transforms.items():
+            try:
+                value = np.array(getattr(self, name), dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise ParameterError(
+                    f"{type(self).__name__}: {name} must be a number or an array of numbers, "
+                    f"got {getattr(self, name)!r}"
+                ) from error
+            if value.ndim > 1 or value.size == 0 or not transform.admits(value):
+                raise ParameterError(
+                    f"{type(self).__name__}: {name} must be {transform.requirement}, "
+                    f"got {getattr(self, name)!r}"
+                )
+            value.setflags(write=False)
+            object.__setattr__(self, name, value if value.ndim else float(value))
+
+    def _own(self) -> Iterator[tuple[str, Transform, Floats]]:
+        for name, transform in self.transforms.items():
+            yield name, transform, np.atleast_1d(getattr(self, name))
+
+    def _children(self) -> Iterator[tuple[str, "Parametrised"]]:
+        for name in self._parts:
+            yield name, getattr(self, name)
+
+    @property
+    def theta(self) -> Floats:
+        """Free numbers of all parameters."""
+        own = [transform.free(value) for _, transform, value in self._own()]
+        return np.concatenate([np.empty(0), *own, *(part.theta for _, part in self._children())])
+
+    def with_theta(self, theta: Floats) -> Self:
+        """Return a copy whose parameters are those of ``theta``."""
+        theta = np.asarray(theta, dtype=np.float64)
+        if theta.shape != self.theta.shape:
+            raise ParameterError(
+                f"{type(self).__name__} has {self.theta.size} free parameters, theta has shape {theta.shape}"
+            )
+        changes: dict[str, Any] = {}
+        at = 0
+        for name, transform, value in self._own():
+            new = transform.value(theta[at : at + value.size])
+            changes[name] = new if np.ndim(getattr(self, name)) else float(new[0])
+            at += value.size
+        for name, part in self._children():
+            changes[name] = part.with_theta(theta[at : at + part.theta.size])
+            at += part.theta.size
+        return replace(self, **changes)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """One name for each entry of theta; parts are prefixed by their field name."""
+        names: list[str] = []
+        for name, _, value in self._own():
+            many = np.ndim(getattr(self, name)) > 0
+            names += [f"{name}[{i}]" for i in range(value.size)] if many else [name]
+        for name, part in self._children():
+            names += [f"{name}.{inner}" for inner in part.parameter_names]
+        return tuple(names)
+
+    @property
+    def bounds(self) -> Floats:
+        """Lower and upper bound of each entry of theta, shape (q, 2)."""
+        own = [np.tile(transform.free_bounds, (value.size, 1)) for _, transform, value in self._own()]
+        return np.concatenate([np.empty((0, 2)), *own, *(part.bounds for _, part in self._children())])
+
+    def _gradient(self, by_name: Mapping[str, Floats]) -> Floats:
+        """Gradient in theta (own part) from gradients in the parameters' values.
+
+        The gradient of a vector parameter has its entries along axis 0; that of a scalar has no such axis.
+        """
+        rows = [
+            transform.pullback(value, np.asarray(by_name[name])[() if np.ndim(getattr(self, name)) else None])
+            for name, transform, value in self._own()
+        ]
+        return np.concatenate(rows) if rows else np.empty(0)
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(_frozen(getattr(self, field.name)) for field in fields(self))
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._key() == other._key()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key()))
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{f.name}={_shown(getattr(self, f.name))}" for f in fields(self))
+        return f"{type(self).__name__}({inner})"
+
+
+def _frozen(value: Any) -> Any:
+    return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+
+
+def _shown(value: Any) -> str:
+    if callable(value) and hasattr(value, "__name__"):
+        return str(value.__name__)
+    if isinstance(value, np.ndarray) and value.ndim > 1:
+        return f"<{value.shape[0]} x {value.shape[1]} array>"
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, precision=4, threshold=8, separator=", ").replace("\n", "")
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)

@@ -1,0 +1,167 @@
+"""Moments of a likelihood times a Gaussian, for any likelihood, by quadrature.
+
+Gauss-Hermite nodes placed on the Gaussian miss a likelihood that is much narrower than it. Here they
+are centred on the mode of the *tilted* density p(y | f) N(f | mean, var) and scaled to its width. Two
+orders are compared; rows on which they disagree (a step-like likelihood under a wide Gaussian, say) are
+done again with Gauss-Legendre panels on either side of the mode.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from .._types import Floats
+
+__all__ = ["TiltedMoments", "gauss_hermite", "tilted_moments"]
+
+LogProb: TypeAlias = Callable[[Floats, Floats], Floats]
+LogDensity: TypeAlias = Callable[[Floats], Floats]
+
+_ORDERS = (24, 40)  # the two Gauss-Hermite orders that must agree
+_AGREEMENT = 1e-9  # relative to the standard deviation of the Gaussian
+_PANEL = 48  # Gauss-Legendre nodes on a panel
+_DROPS = (1.0, 40.0)  # panels end where the density is e^-1 and e^-40 of the peak
+_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+
+
+class TiltedMoments(NamedTuple):
+    """Log normaliser of p(y | f) N(f | mean, var) and its derivatives in the mean."""
+
+    log_z: Floats
+    g: Floats
+    nu: Floats
+
+
+@lru_cache
+def gauss_hermite(order: int) -> tuple[Floats, Floats]:
+    r"""Nodes and log weights with :math:`\int e^{\psi(x)} dx \approx \sum_k e^{\psi(x_k) + w_k}`.
+
+    The rule is exact when :math:`e^{\psi}` is N(0, 1) times a polynomial of degree below 2 ``order``.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(order)
+    return nodes, np.log(weights) + 0.5 * nodes**2
+
+
+@lru_cache
+def _gauss_legendre(order: int) -> tuple[Floats, Floats]:
+    """Nodes and log weights on (0, 1)."""
+    nodes, weights = np.polynomial.legendre.leggauss(order)
+    return 0.5 * (nodes + 1.0), np.log(0.5 * weights)
+
+
+def tilted_moments(log_prob: LogProb, y: Floats, mean: Floats, var: Floats) -> TiltedMoments:
+    r"""Log normaliser, g and nu of the tilted density, row by row.
+
+    .. math:: Z = \int p(y \mid f) \, N(f \mid \mu, \sigma^2) \, df, \qquad
+              g = \frac{d \log Z}{d \mu} = \frac{E[f] - \mu}{\sigma^2}, \qquad
+              \nu = -\frac{d^2 \log Z}{d \mu^2} = \frac{1 - V[f] / \sigma^2}{\sigma^2}
+
+    with the moments of :math:`p(y \mid f) N(f \mid \mu, \sigma^2) / Z` (SLH appendix B).
+    ``log_prob(y, f)`` gets ``y`` of shape (n, 1) and ``f`` of shape (n, nodes).
+    """
+    y, mean, var = np.broadcast_arrays(np.asarray(y), *np.asarray([mean, var], dtype=np.float64))
+    y, mean, sd = (np.atleast_1d(v) for v in (y, mean, np.sqrt(var)))
+
+    def standardised(rows: slice | Floats) -> LogDensity:
+        """Log of the tilted density in x = (f - mean) / sd, on some of the rows."""
+        y_, mean_, sd_ = y[rows][:, None], mean[rows][:, None], sd[rows][:, None]
+
+        def psi(x: Floats) -> Floats:
+            with np.errstate(all="ignore"):
+                value = log_prob(y_, mean_ + sd_ * x) - 0.5 * x * x
+            return np.where(np.isnan(value), -np.inf, value)
+
+        return psi
+
+    psi = standardised(slice(None))
+    mode = _mode(psi, len(y))
+    width = np.sqrt(_reach(psi, mode, 0.5, 1.0) * _reach(psi, mode, 0.5, -1.0))
+    coarse, fine = (_hermite(psi, mode, width, order) for order in _ORDERS)
+    hard = np.flatnonzero(~_agree(coarse, fine))
+    if hard.size:
+        redone = _panels(standardised(hard), mode[hard])
+        for all_rows, some in zip(fine, redone, strict=True):
+            all_rows[hard] = some
+    log_z, first, spread = fine
+    return TiltedMoments(log_z - 0.5 * np.log(2 * np.pi), first / sd, (1.0 - spread) / sd**2)
+
+
+def _agree(coarse: tuple[Floats, ...], fine: tuple[Floats, ...]) -> Floats:
+    close = np.ones(len(fine[0]), dtype=bool)
+    for a, b in zip(coarse, fine, strict=True):
+        close &= np.abs(a - b) <= _AGREEMENT * np.maximum(1.0, np.abs(b))
+    return close
+
+
+def _mode(psi: LogDensity, n: int) -> Floats:
+    """Mode by doubling steps uphill from zero, then golden section: derivative free, all rows at once."""
+
+    def at(x: Floats) -> Floats:
+        return psi(x[:, None])[:, 0]
+
+    step = np.where(at(np.full(n, 1e-3)) > at(np.full(n, -1e-3)), 1e-3, -1e-3)
+    behind, middle, ahead = -step, np.zeros(n), step
+    top, climbing = at(middle), np.ones(n, dtype=bool)
+    for _ in range(80):
+        value = at(ahead)
+        climbing &= value > top
+        if not climbing.any():
+            break
+        behind, middle = np.where(climbing, middle, behind), np.where(climbing, ahead, middle)
+        ahead = np.where(climbing, middle + 2.0 * (middle - behind), ahead)
+        top = np.where(climbing, value, top)
+    left, right = np.minimum(behind, ahead), np.maximum(behind, ahead)
+    for _ in range(45):
+        span = _GOLDEN * (right - left)
+        low, high = right - span, left + span
+        rising = at(high) > at(low)
+        left, right = np.where(rising, low, left), np.where(rising, right, high)
+    return 0.5 * (left + right)
+
+
+def _reach(psi: LogDensity, mode: Floats, drop: float, side: float) -> Floats:
+    """Distance from the mode at which the log density has fallen by ``drop``."""
+    floor = psi(mode[:, None])[:, 0] - drop
+    beyond = np.full(len(mode), np.sqrt(2.0 * drop))
+    for _ in range(60):
+        short = psi((mode + side * beyond)[:, None])[:, 0] > floor
+        if not short.any():
+            break
+        beyond = np.where(short, 2.0 * beyond, beyond)
+    low, high = np.log(beyond) - 30.0, np.log(beyond)
+    for _ in range(14):
+        middle = 0.5 * (low + high)
+        inside = psi((mode + side * np.exp(middle))[:, None])[:, 0] > floor
+        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+    return np.exp(high)
+
+
+def _hermite(psi: LogDensity, mode: Floats, width: Floats, order: int) -> tuple[Floats, ...]:
+    nodes, log_weights = gauss_hermite(order)
+    x = mode[:, None] + width[:, None] * nodes
+    return _moments(psi(x) + log_weights + np.log(width)[:, None], x)
+
+
+def _panels(psi: LogDensity, mode: Floats) -> tuple[Floats, ...]:
+    nodes, log_weights = _gauss_legendre(_PANEL)
+    x, log_w = [], []
+    for side in (-1.0, 1.0):
+        near, far = (side * _reach(psi, mode, drop, side)[:, None] for drop in _DROPS)
+        for start, length in ((0.0, near), (near, far - near)):
+            x.append(mode[:, None] + start + length * nodes)
+            log_w.append(log_weights + np.log(np.abs(length)))
+    x, log_w = np.hstack(x), np.hstack(log_w)
+    return _moments(psi(x) + log_w, x)
+
+
+def _moments(log_terms: Floats, x: Floats) -> tuple[Floats, ...]:
+    """Log of the sum of the terms, mean and variance of x under them."""
+    top = log_terms.max(axis=1, keepdims=True)
+    weights = np.exp(log_terms - top)
+    total = weights.sum(axis=1, keepdims=True)
+    weights /= total
+    first = (weights * x).sum(axis=1)
+    spread = (weights * (x - first[:, None]) ** 2).sum(axis=1)
+    return (top + np.log(total))[:, 0], first, spread

@@ -1,0 +1,151 @@
+"""Maps between a constrained parameter and the free number an optimiser moves."""
+
+from abc import ABC, abstractmethod
+from typing import Final
+
+import numpy as np
+from scipy.special import expit, logit
+
+from .._types import Floats
+
+__all__ = [
+    "IDENTITY",
+    "INCREASING",
+    "LOG",
+    "SIGMOID",
+    "SOFTPLUS",
+    "TRANSFORMS",
+    "Interval",
+    "Transform",
+]
+
+
+class Transform(ABC):
+    """A smooth map from free real numbers onto the values a parameter may take."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    requirement: str = "finite"
+    """What a value must be, in words, for error messages."""
+    free_bounds: tuple[float, float] = (-np.inf, np.inf)
+    """Where an optimiser should keep the free number."""
+
+    @abstractmethod
+    def value(self, free: Floats) -> Floats:
+        """Parameter value of a free number."""
+
+    @abstractmethod
+    def free(self, value: Floats) -> Floats:
+        """Free number of a parameter value."""
+
+    @abstractmethod
+    def pullback(self, value: Floats, gradient: Floats) -> Floats:
+        """Gradient in the free numbers from the gradient in the values (parameters along axis 0)."""
+
+    def admits(self, value: Floats) -> bool:
+        """Whether every entry is finite and strictly inside the range."""
+        value = np.asarray(value)
+        return bool(np.all(np.isfinite(value)) and np.all((value > self.low) & (value < self.high)))
+
+
+class Identity(Transform):
+    r"""Any real number, :math:`\theta = t`."""
+
+    def value(self, free: Floats) -> Floats:
+        return np.asarray(free)
+
+    def free(self, value: Floats) -> Floats:
+        return np.asarray(value)
+
+    def pullback(self, value: Floats, gradient: Floats) -> Floats:
+        return gradient
+
+
+class Log(Transform):
+    r"""Positive by the exponential, :math:`\theta = e^t`."""
+
+    low = 0.0
+    requirement = "positive and finite"
+    free_bounds = (-23.0, 23.0)
+
+    def value(self, free: Floats) -> Floats:
+        return np.exp(free)
+
+    def free(self, value: Floats) -> Floats:
+        return np.log(value)
+
+    def pullback(self, value: Floats, gradient: Floats) -> Floats:
+        return _scale(gradient, value)
+
+
+class Softplus(Transform):
+    r"""Positive, linear for large values (LSH05 section 4), :math:`\theta = \log(1 + e^t)`."""
+
+    low = 0.0
+    requirement = "positive and finite"
+    free_bounds = (-23.0, 1e10)
+
+    def value(self, free: Floats) -> Floats:
+        return np.logaddexp(0.0, free)
+
+    def free(self, value: Floats) -> Floats:
+        value = np.asarray(value)
+        return np.where(
+            value > 1.0, value + np.log(-np.expm1(-value)), np.log(np.expm1(np.minimum(value, 1.0)))
+        )
+
+    def pullback(self, value: Floats, gradient: Floats) -> Floats:
+        return _scale(gradient, -np.expm1(-np.asarray(value)))
+
+
+class Interval(Transform):
+    r"""Between 0 and ``high`` by the sigmoid, :math:`\theta = c / (1 + e^{-t})`."""
+
+    low = 0.0
+    free_bounds = (-23.0, 23.0)
+
+    def __init__(self, high: float = 1.0) -> None:
+        self.high = high
+        self.requirement = f"strictly between 0 and {high:g}"
+
+    def value(self, free: Floats) -> Floats:
+        return np.asarray(self.high * expit(free))
+
+    def free(self, value: Floats) -> Floats:
+        return np.asarray(logit(np.asarray(value) / self.high))
+
+    def pullback(self, value: Floats, gradient: Floats) -> Floats:
+        return _scale(gradient, value * (1.0 - value / self.high))
+
+
+class Increasing(Transform):
+    r"""An increasing sequence, :math:`\theta_k = t_1 + e^{t_2} + \dots + e^{t_k}` (LSH05 2.4)."""
+
+    requirement = "finite and strictly increasing"
+
+    def value(self, free: Floats) -> Floats:
+        return np.cumsum(np.concatenate([free[:1], np.exp(free[1:])]))
+
+    def free(self, value: Floats) -> Floats:
+        return np.concatenate([value[:1], np.log(np.diff(value))])
+
+    def pullback(self, value: Floats, gradient: Floats) -> Floats:
+        from_here_on = np.cumsum(gradient[::-1], axis=0)[::-1]
+        return _scale(from_here_on, np.concatenate([[1.0], np.diff(value)]))
+
+    def admits(self, value: Floats) -> bool:
+        return super().admits(value) and bool(np.all(np.diff(value) > 0))
+
+
+def _scale(gradient: Floats, slope: Floats) -> Floats:
+    """Multiply along axis 0, whatever stands behind it."""
+    slope = np.asarray(slope)
+    return gradient * slope.reshape(slope.shape + (1,) * (np.ndim(gradient) - slope.ndim))
+
+
+IDENTITY: Final = Identity()
+INCREASING: Final = Increasing()
+LOG: Final = Log()
+SOFTPLUS: Final = Softplus()
+SIGMOID: Final = Interval(1.0)
+TRANSFORMS: Final[dict[str, Transform]] = {"log": LOG, "softplus": SOFTPLUS, "sigmoid": SIGMOID}

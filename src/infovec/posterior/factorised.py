@@ -1,0 +1,110 @@
+"""The posterior of the informative vector machine: Gaussian sites on the active rows only."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from .._types import Floats, Inputs
+from ..kernels import Kernel
+from ..numerics.cholesky import inverse_lower
+
+__all__ = ["ActiveMarginals", "FactorisedPosterior"]
+
+_BLOCK_BYTES = 64 * 2**20  # memory for one block of predictions
+
+
+class ActiveMarginals(NamedTuple):
+    """Marginals of the active rows, and what is left of them when their own site is taken out."""
+
+    mean: Floats
+    var: Floats
+    cavity_mean: Floats
+    cavity_var: Floats
+    cavity_share: Floats  # 1 - pi a
+
+
+@dataclass(frozen=True)
+class FactorisedPosterior:
+    r"""Posterior process given sites N(u_i | m_i, 1 / pi_i) on the active inputs (SLH eq. 4).
+
+    .. math:: B = I + \Pi^{1/2} K_I \Pi^{1/2} = L L^T, \qquad \beta = L^{-1} \Pi^{1/2} m
+
+    It knows the active inputs and nothing of the other training rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : inputs of the active rows, in order of inclusion
+    precision, site_mean : array of shape (d,)
+        pi and m.
+    L : array of shape (d, d)
+    beta : array of shape (d,)
+    """
+
+    kernel: Kernel
+    X: Inputs
+    precision: Floats
+    site_mean: Floats
+    L: Floats
+    beta: Floats
+
+    @cached_property
+    def weights(self) -> Floats:
+        r"""Weights of the mean on k(x): :math:`\Pi^{1/2} L^{-T} \beta` (NIPS03 eq. 5)."""
+        solved: Floats = solve_triangular(self.L, self.beta, lower=True, trans="T")
+        return np.sqrt(self.precision) * solved
+
+    def predict(self, X: Inputs, return_var: bool = True) -> tuple[Floats, Floats | None]:
+        r"""Latent mean and variance at new inputs, in blocks of bounded memory (SLH 3.1).
+
+        .. math:: \mu = \beta^T m_*, \qquad \sigma^2 = k(x, x) - |m_*|^2, \qquad m_* = L^{-1} \Pi^{1/2} k_I(x)
+        """
+        n, d = X.shape[0], len(self.beta)
+        mean = np.empty(n)
+        var = np.asarray(self.kernel.diag(X), dtype=np.float64) if return_var else None
+        root = np.sqrt(self.precision)[:, None]
+        step = max(1, _BLOCK_BYTES // (8 * max(d, 1) * 4))
+        block = self.kernel.on(self.X)
+        for start in range(0, n, step):
+            part = slice(start, min(start + step, n))
+            K = np.asarray(block(X[part]), dtype=np.float64)
+            mean[part] = K @ self.weights
+            if var is not None:
+                stubs = solve_triangular(self.L, root * K.T, lower=True, check_finite=False)
+                var[part] -= np.einsum("ij,ij->j", stubs, stubs)
+        return mean, None if var is None else np.maximum(var, 0.0)
+
+    @cached_property
+    def _inverse_L(self) -> Floats:
+        return inverse_lower(self.L)
+
+    def active_marginals(self) -> ActiveMarginals:
+        r"""Marginals of the active rows from L, Pi and beta alone, without cancellation.
+
+        .. math:: 1 - \pi_i a_i = (B^{-1})_{ii}, \qquad h_I = \Pi^{-1/2} (L - L^{-T}) \beta
+
+        and the cavity (SLH B.1) :math:`a_{\setminus i} = a_i / (1 - \pi_i a_i)`,
+        :math:`h_{\setminus i} = (h_i - a_i b_i) / (1 - \pi_i a_i)`.
+        """
+        share = np.einsum("ij,ij->j", self._inverse_L, self._inverse_L)
+        var = (1.0 - share) / self.precision
+        mean = (self.L @ self.beta - self._inverse_L.T @ self.beta) / np.sqrt(self.precision)
+        cavity_mean = (mean - (1.0 - share) * self.site_mean) / share
+        return ActiveMarginals(mean, var, cavity_mean, var / share, share)
+
+    @property
+    def log_det_B(self) -> float:
+        """log |B|."""
+        return 2.0 * float(np.sum(np.log(np.diagonal(self.L))))
+
+    def relative_entropy(self) -> float:
+        r"""Relative entropy to the prior, in nats.
+
+        .. math:: D[Q \| P] = \tfrac12 \bigl(\log|B| + \mathrm{tr} B^{-1} - d + h_I^T K_I^{-1} h_I\bigr)
+        """
+        active = self.active_marginals()
+        quadratic = float(self.weights @ active.mean)
+        return 0.5 * (self.log_det_B + float(active.cavity_share.sum()) - len(self.beta) + quadratic)

@@ -1,0 +1,56 @@
+"""How much a row would teach the model if it were included next. Larger is better.
+
+The papers print negative scores and an arg max; the signs here are those of LSH05 eq. 26. A score is any function
+of five arrays: ``log_z``, ``g`` and ``nu`` of the tilted densities, and the ``mean`` and ``var`` of the marginals.
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from ._types import Floats
+
+__all__ = ["SCORES", "Score", "entropy_reduction", "indifference", "information_gain", "surprise"]
+
+Score: TypeAlias = Callable[[Floats, Floats, Floats, Floats, Floats], Floats]
+
+
+def entropy_reduction(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats) -> Floats:
+    r"""Fall in the entropy of the posterior (NIPS03 eq. 4, LSH05 eq. 26).
+
+    .. math:: H[Q] - H[Q'] = -\tfrac12 \log(1 - a \nu)
+    """
+    return -0.5 * np.log1p(-np.minimum(var * nu, _ALMOST_ONE))
+
+
+def information_gain(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats) -> Floats:
+    r"""Relative entropy of the posterior after to the posterior before (SLH eq. 5).
+
+    .. math:: D[Q' \| Q] = \tfrac12 \bigl(-\log(1 - a \nu) - a \nu + a g^2\bigr)
+    """
+    shrunk = np.minimum(var * nu, _ALMOST_ONE)
+    return 0.5 * (-np.log1p(-shrunk) - shrunk + var * g**2)
+
+
+def surprise(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats) -> Floats:
+    r"""Smallest predictive probability of the target first (GR06 eq. 5.5).
+
+    .. math:: -\log Z
+    """
+    return -log_z
+
+
+def indifference(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats) -> Floats:
+    """The same for every row: ties are broken at random, so this is random selection."""
+    return np.zeros_like(var)
+
+
+_ALMOST_ONE = 1.0 - 1e-15
+
+SCORES: Final[dict[str, Score]] = {
+    "entropy": entropy_reduction,
+    "information_gain": information_gain,
+    "predictive": surprise,
+    "random": indifference,
+}

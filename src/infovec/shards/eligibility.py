@@ -1,0 +1,39 @@
+"""Which rows may be included, and in which order."""
+
+import numpy as np
+
+from .._types import Floats
+from ..likelihoods import Likelihood
+from ..scores import Score
+
+__all__ = ["selection_keys"]
+
+_MIN_PRECISION = 1e-8  # of a site, in units of the prior precision of its row (SLH algorithm 1, epsilon)
+_TIE = 1e-10  # scores that agree to this fraction are ties
+
+
+def selection_keys(
+    score: Score,
+    likelihood: Likelihood,
+    y: Floats,
+    mean: Floats,
+    var: Floats,
+    prior_var: Floats,
+    taken: Floats,
+    priority: Floats,
+    min_var: float,
+) -> Floats:
+    """Score of every row with ties broken by ``priority``; -inf where a row must not be included.
+
+    Left out are rows already included, rows whose variance is rounding (below ``min_var`` of the prior), and
+    rows whose site would be too flat: precision below 1e-8 of the prior precision, or negative (a likelihood
+    that is not log-concave).
+    """
+    log_z, g, nu = likelihood.tilted(y, mean, np.maximum(var, min_var * prior_var))
+    precision = nu / np.maximum(1.0 - var * nu, 1e-300)
+    open_ = ~taken & (var > min_var * prior_var) & (precision * prior_var > _MIN_PRECISION)
+    value = np.where(open_, score(log_z, g, nu, mean, var), -np.inf)
+    top = np.max(value, initial=-np.inf)
+    if not np.isfinite(top):
+        return value
+    return value + (_TIE * abs(top) if top else 1.0) * priority

@@ -1,0 +1,233 @@
+"""Contract of every likelihood. A likelihood without an entry in CASES makes the suite fail."""
+
+import inspect
+
+import numpy as np
+import pytest
+from oracles import fd_gradient, tilted_by_panels
+
+import infovec.likelihoods as module
+from infovec.errors import ParameterError
+from infovec.likelihoods import (
+    Discrete,
+    Gaussian,
+    Laplace,
+    Likelihood,
+    Logit,
+    Ordinal,
+    Poisson,
+    Probit,
+    StudentT,
+)
+
+MEANS = [-30.0, -8.0, -1.5, 0.0, 0.3, 4.0, 30.0]
+VARS = [1e-6, 1e-3, 0.1, 1.0, 30.0, 1e3, 1e6]
+
+# likelihood, targets to try, centres of its own scale (for the oracle)
+CASES = [
+    (Gaussian(0.05), [-2.0, 0.0, 3.0], True),
+    (Gaussian(2.0, bias=1.5), [1.0, 40.0], True),
+    (Probit(), [-1.0, 1.0], False),
+    (Probit(bias=-0.7, slope=2.5), [-1.0, 1.0], False),
+    (Logit(), [-1.0, 1.0], False),
+    (Logit(bias=0.4, slope=3.0), [-1.0, 1.0], False),
+    (Ordinal(np.array([-1.0, 0.2, 2.0])), [0.0, 1.0, 2.0, 3.0], False),
+    (Ordinal(np.array([-0.01, 0.01]), slope=4.0), [0.0, 1.0, 2.0], False),
+    (Laplace(), [-1.0, 0.0, 5.0], True),
+    (Laplace(scale=0.05, bias=-1.0), [0.0, 2.0], True),
+    (StudentT(), [-1.0, 0.0, 5.0], True),
+    (StudentT(scale=0.05, df=1.5, bias=0.5), [0.0, 2.0], True),
+    (StudentT(scale=2.0, df=80.0), [0.0, 2.0], True),
+    (Poisson(), [0.0, 1.0, 7.0], False),
+    (Poisson(bias=2.0), [0.0, 30.0], False),
+]
+each_case = pytest.mark.parametrize(("likelihood", "targets", "real"), CASES, ids=lambda v: str(v)[:40])
+
+
+def concrete_likelihoods():
+    todo, found = [Likelihood], []
+    while todo:
+        cls = todo.pop()
+        todo += cls.__subclasses__()
+        if not inspect.isabstract(cls) and cls.__module__.startswith("infovec."):
+            found.append(cls)
+    return found
+
+
+def test_no_likelihood_without_a_contract():
+    covered = {type(case[0]) for case in CASES}
+    assert set(concrete_likelihoods()) == covered
+    assert {c.__name__ for c in covered} <= set(module.__all__)
+
+
+def grid(targets):
+    y, mean, var = (v.ravel() for v in np.meshgrid(targets, MEANS, VARS, indexing="ij"))
+    return y, mean, var
+
+
+@each_case
+def test_tilted_equals_brute_force_integral(likelihood, targets, real):
+    y, mean, var = grid(targets)
+    log_z, g, nu = likelihood.tilted(y, mean, var)
+    centres = [0.0, *getattr(likelihood, "thresholds", ()), -getattr(likelihood, "bias", 0.0)]
+    for i in range(len(y)):
+        own = [y[i] - likelihood.bias] if real else centres
+        z0, g0, nu0 = tilted_by_panels(lambda f, v=y[i]: likelihood.log_prob(v, f), mean[i], var[i], own)
+        case = f"y={y[i]} mean={mean[i]} var={var[i]}"
+        assert log_z[i] == pytest.approx(z0, rel=1e-8, abs=1e-8), case
+        # the oracle's moments carry rounding of about 1e-12 in units of the standard deviation
+        assert g[i] == pytest.approx(g0, rel=1e-6, abs=1e-10 / np.sqrt(var[i])), case
+        assert nu[i] == pytest.approx(nu0, rel=1e-6, abs=1e-9 / var[i]), case
+
+
+@each_case
+def test_closed_form_equals_the_quadrature_default(likelihood, targets, real):
+    if isinstance(likelihood, StudentT | Laplace):
+        pytest.skip("two modes or a kink: no general rule covers them, which is why they have their own")
+    y, mean, var = grid(targets)
+    own, default = likelihood.tilted(y, mean, var), Likelihood.tilted(likelihood, y, mean, var)
+    np.testing.assert_allclose(default.log_z, own.log_z, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(default.g * np.sqrt(var), own.g * np.sqrt(var), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(default.nu * var, own.nu * var, rtol=1e-6, atol=1e-7)
+
+
+@each_case
+def test_g_and_nu_are_derivatives_of_log_z(likelihood, targets, real):
+    y, mean, var = grid(targets)
+    step = 6e-6 * np.maximum(1.0, np.abs(mean))
+    up, down = (likelihood.tilted(y, mean + s * step, var) for s in (1.0, -1.0))
+    _, g, nu = likelihood.tilted(y, mean, var)
+    keep = np.abs(up.log_z) < 1e5  # beyond, the difference of two such numbers says nothing
+    fd = (up.log_z - down.log_z) / (2 * step)
+    noise = 1e-15 * np.abs(up.log_z) / step
+    assert keep.sum() > 0.5 * keep.size
+    assert np.all(np.abs(fd - g)[keep] <= (1e-5 * np.abs(g) + 1e-7 + noise + 1e-9 / step)[keep])
+    smooth = var >= 1e-3  # nu itself varies over sqrt(var)
+    fd_nu = -(up.g - down.g) / (2 * step)
+    scale = 1e-4 * np.abs(nu) + 1e-9 * np.maximum(1.0, np.abs(g)) / step + 1e-7
+    assert np.all(np.abs(fd_nu - nu)[smooth] <= scale[smooth])
+
+
+@each_case
+def test_nu_is_positive_and_below_one_over_var_iff_log_concave(likelihood, targets, real):
+    y, mean, var = grid(targets)
+    _, _, nu = likelihood.tilted(y, mean, var)
+    assert np.all(np.isfinite(nu))
+    assert np.all(nu * var <= 1.0 + 1e-12)
+    if likelihood.log_concave:
+        assert np.all(nu >= 0)
+    else:
+        outlier = likelihood.tilted(np.array([1e3]), np.zeros(1), np.ones(1))
+        assert outlier.nu[0] < 0
+
+
+@each_case
+def test_gradient_in_its_own_parameters(likelihood, targets, real):
+    y, mean, var = (v[::3] for v in grid(targets))
+    moderate = (np.abs(mean) < 10) & (var > 1e-3) & (var < 1e4)
+    y, mean, var = y[moderate], mean[moderate], var[moderate]
+    fd = fd_gradient(lambda t: likelihood.with_theta(t).tilted(y, mean, var).log_z, likelihood.theta)
+    ours = likelihood.d_log_z(y, mean, var)
+    assert ours.shape == (likelihood.theta.size, len(y))
+    np.testing.assert_allclose(ours, fd, rtol=2e-6, atol=1e-7)
+    default = Likelihood.d_log_z(likelihood, y, mean, var)
+    np.testing.assert_allclose(default, ours, rtol=2e-6, atol=1e-7)
+
+
+@each_case
+def test_probabilities_sum_to_one(likelihood, targets, real):
+    _, mean, var = grid([0.0])
+    if isinstance(likelihood, Discrete):
+        total = np.exp(likelihood.log_proba(mean, var)).sum(axis=1)
+        np.testing.assert_allclose(total, 1.0, atol=1e-12)
+        assert set(targets) == set(likelihood.labels)
+        return
+    f = np.array([-3.0, 0.2, 2.5])
+    if isinstance(likelihood, Poisson):
+        total = np.exp(likelihood.log_prob(np.arange(2000.0)[:, None], f)).sum(axis=0)
+        np.testing.assert_allclose(total, 1.0, atol=1e-10)
+    else:
+        for one in f:
+            log_z, _, _ = tilted_by_panels(
+                lambda y, one=one: likelihood.log_prob(y, one) + 0.5 * (y / 1e3) ** 2 + 0.5 * np.log(2e6 * np.pi),
+                0.0, 1e6, [one + likelihood.bias],
+            )
+            # the heaviest tail here, df = 1.5, leaves about 1e-9 outside the oracle's 3e5
+            assert log_z == pytest.approx(0.0, abs=1e-7)
+
+
+@each_case
+def test_predict_is_the_mean_and_variance_of_the_target(likelihood, targets, real):
+    mean, var = np.array([-1.0, 0.3, 1.2]), np.array([0.2, 1.0, 0.5])
+    predicted = likelihood.predict(mean, var)
+    rng = np.random.default_rng(0)
+    f = mean + np.sqrt(var) * rng.standard_normal((400_000, 3))
+    if isinstance(likelihood, Discrete):
+        y = likelihood.labels
+        p = np.exp([likelihood.log_prob(np.full(f.shape, v), f).ravel() for v in y]).reshape(len(y), *f.shape)
+        first = np.einsum("k,kij->j", y, p) / len(f)
+        second = np.einsum("k,kij->j", y**2, p) / len(f)
+    else:
+        y = draw(likelihood, f, rng)
+        first, second = y.mean(axis=0), (y**2).mean(axis=0)
+    if isinstance(likelihood, StudentT) and likelihood.df <= 2:
+        assert np.all(np.isinf(predicted.var))
+        return
+    np.testing.assert_allclose(predicted.mean, first, atol=0.02 * np.sqrt(second).max())
+    np.testing.assert_allclose(predicted.var, second - first**2, rtol=0.1, atol=1e-3)
+
+
+def draw(likelihood, f, rng):
+    shifted = f + likelihood.bias
+    if isinstance(likelihood, Gaussian):
+        return shifted + np.sqrt(likelihood.variance) * rng.standard_normal(f.shape)
+    if isinstance(likelihood, Laplace):
+        return shifted + rng.laplace(scale=likelihood.scale, size=f.shape)
+    if isinstance(likelihood, StudentT):
+        return shifted + likelihood.scale * rng.standard_t(likelihood.df, size=f.shape)
+    return rng.poisson(np.exp(shifted)).astype(float)
+
+
+@each_case
+def test_it_is_an_immutable_value(likelihood, targets, real):
+    twin = likelihood.with_theta(likelihood.theta)
+    np.testing.assert_allclose(twin.theta, likelihood.theta, rtol=1e-12, atol=1e-15)
+    assert likelihood == type(likelihood)(**{f: getattr(likelihood, f) for f in vars(likelihood)})
+    assert len(likelihood.parameter_names) == likelihood.theta.size == len(likelihood.bounds)
+    with pytest.raises(AttributeError):
+        likelihood.bias = 3.0
+
+
+def test_gaussian_with_a_variance_for_each_row():
+    variance = np.array([0.1, 2.0, 7.0])
+    y, mean, var = np.array([1.0, -1.0, 0.5]), np.zeros(3), np.full(3, 0.7)
+    each = [Gaussian(v).tilted(y[i : i + 1], mean[:1], var[:1]) for i, v in enumerate(variance)]
+    rows = Gaussian(variance)
+    for k, field in enumerate(rows.tilted(y, mean, var)):
+        np.testing.assert_allclose(field, [e[k][0] for e in each])
+    default = Likelihood.tilted(rows, y, mean, var)
+    np.testing.assert_allclose(default.nu, rows.tilted(y, mean, var).nu, rtol=1e-8)
+    assert rows.take(np.array([2, 0])) == Gaussian(variance[[2, 0]])
+    assert rows.parameter_names == ("bias",)
+    with pytest.raises(ParameterError, match="3 variances for 2 rows"):
+        rows.check_targets(y[:2])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Gaussian(0.0), "variance must be positive"),
+        (lambda: Gaussian(np.array([1.0, -1.0])), "variance must be positive"),
+        (lambda: Probit(slope=-1.0), "slope must be positive"),
+        (lambda: Probit(bias=np.nan), "bias must be finite"),
+        (lambda: Ordinal(np.array([1.0, 1.0])), "strictly increasing"),
+        (lambda: StudentT(df=0.0), "df must be positive"),
+        (lambda: Gaussian("loud"), "must be a number"),
+        (lambda: Poisson().check_targets(np.array([0.0, 1.5])), "row 1"),
+        (lambda: Probit().check_targets(np.array([0.0, 1.0])), "row 0"),
+        (lambda: Probit().with_theta(np.zeros(3)), "2 free parameters"),
+    ],
+)
+def test_impossible_parameters_and_targets_are_named(make, message):
+    with pytest.raises(ParameterError, match=message):
+        make()
