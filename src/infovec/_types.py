@@ -8,8 +8,11 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[Any]
 """Any dense array; capital variable names are matrices, small ones vectors or scalars."""
 
-Floats: TypeAlias = npt.NDArray[np.floating[Any]]
-"""A dense array of float32 or float64."""
+Floats: TypeAlias = npt.NDArray[Any]
+"""A dense array of float32 or float64 (NumPy's own types cannot tell which)."""
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+"""One truth value for each row."""
 
 Rows: TypeAlias = npt.NDArray[np.intp]
 """Indices of training rows."""

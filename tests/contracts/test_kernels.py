@@ -77,7 +77,10 @@ NUMERIC = [
     3.0 * (RBF() + Linear()) + 0.5 * White(),
     Periodic(Relevance(RBF(), 0.5) + Bias(), period=3.0) * MLP(),
 ]
-OBJECTS = [FromFunction(overlap, variance=2.0), FromFunction(overlap, diagonal=lambda X: np.ones(len(X)))]
+OBJECTS = [
+    FromFunction(overlap, variance=2.0),
+    FromFunction(overlap, diagonal=lambda X: np.ones(len(X))),
+]
 GRAM = (lambda A: A @ A.T)(np.random.default_rng(5).normal(size=(40, 60)))
 TABLES = [Precomputed(GRAM, variance=0.3)]
 each_numeric = pytest.mark.parametrize("kernel", NUMERIC, ids=str)
@@ -262,9 +265,7 @@ def test_periodic_in_one_dimension_is_the_exp_sine_squared_kernel():
 def test_polynomial_and_mlp_by_their_printed_formulas():
     X, Z = inputs(None), inputs(None, seed=4)
     S, xx, zz = X @ Z.T, (X**2).sum(1)[:, None], (Z**2).sum(1)
-    np.testing.assert_allclose(
-        Polynomial(3, 0.5, 2.0)(X, Z), 2.0 * (S + 0.5) ** 3 / ((xx + 0.5) * (zz + 0.5)) ** 1.5
-    )
+    np.testing.assert_allclose(Polynomial(3, 0.5, 2.0)(X, Z), 2.0 * (S + 0.5) ** 3 / ((xx + 0.5) * (zz + 0.5)) ** 1.5)
     inside = (0.3 * S + 0.7) / np.sqrt((0.3 * xx + 1.7) * (0.3 * zz + 1.7))
     np.testing.assert_allclose(MLP(2.0, 0.3, 0.7)(X, Z), 2.0 * np.arcsin(inside))
 

@@ -150,7 +150,9 @@ def test_probabilities_sum_to_one(likelihood, targets, real):
         for one in f:
             log_z, _, _ = tilted_by_panels(
                 lambda y, one=one: likelihood.log_prob(y, one) + 0.5 * (y / 1e3) ** 2 + 0.5 * np.log(2e6 * np.pi),
-                0.0, 1e6, [one + likelihood.bias],
+                0.0,
+                1e6,
+                [one + likelihood.bias],
             )
             # the heaviest tail here, df = 1.5, leaves about 1e-9 outside the oracle's 3e5
             assert log_z == pytest.approx(0.0, abs=1e-7)

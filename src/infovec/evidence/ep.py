@@ -9,9 +9,7 @@ from ..posterior import FactorisedPosterior
 __all__ = ["log_evidence"]
 
 
-def log_evidence(
-    posterior: FactorisedPosterior, y: Floats, likelihood: Likelihood, outside: float
-) -> float:
+def log_evidence(posterior: FactorisedPosterior, y: Floats, likelihood: Likelihood, outside: float) -> float:
     r"""Minus the criterion of SLH eq. 11.
 
     .. math:: \log Q(D) = \sum_{i \in I \cup J} \log Z_i - \sum_{i \in I} \log \tilde Z_i

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -74,7 +75,7 @@ class Kernel(Parametrised, ABC):
     def __mul__(self, other: "Kernel | float") -> "Kernel":
         if isinstance(other, Kernel):
             return Product(self, other)
-        return Scaled(self, float(other)) if np.isscalar(other) else NotImplemented
+        return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
 
@@ -145,7 +146,10 @@ class Product(Kernel):
         return self.left.diag(X) * self.right.diag(X)
 
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
-        by_left, by_right = self.left.vjp(X, Z, G * self.right(X, Z)), self.right.vjp(X, Z, G * self.left(X, Z))
+        by_left, by_right = (
+            self.left.vjp(X, Z, G * self.right(X, Z)),
+            self.right.vjp(X, Z, G * self.left(X, Z)),
+        )
         return np.concatenate([by_left, by_right])
 
     def diag_vjp(self, X: Inputs, w: Floats) -> Floats:

@@ -95,7 +95,7 @@ class Precomputed(_Foreign):
         v.
     """
 
-    matrix: Floats | None = None
+    matrix: Any = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -111,10 +111,9 @@ class Precomputed(_Foreign):
 
     def on(self, Z: Inputs) -> Block:
         columns = self._rows(Z)
-        matrix: Any = self.matrix
 
         def block(X: Inputs) -> Floats:
-            K: Floats = np.asarray(matrix[self._rows(X)[:, None], columns], dtype=X.dtype)
+            K: Floats = np.asarray(self.matrix[self._rows(X)[:, None], columns], dtype=X.dtype)
             K *= self.variance
             return K
 
@@ -122,5 +121,4 @@ class Precomputed(_Foreign):
 
     def diag(self, X: Inputs) -> Floats:
         rows = self._rows(X)
-        matrix: Any = self.matrix
-        return self.variance * np.asarray(matrix[rows, rows], dtype=X.dtype)
+        return self.variance * np.asarray(self.matrix[rows, rows], dtype=X.dtype)

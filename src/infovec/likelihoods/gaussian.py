@@ -42,9 +42,7 @@ class Gaussian(Likelihood):
         if np.ndim(self.variance):
             variance = np.array(self.variance, dtype=np.float64)
             if variance.ndim > 1 or not LOG.admits(variance):
-                raise ParameterError(
-                    "Gaussian: variance must be positive and finite, one number or one for each row"
-                )
+                raise ParameterError("Gaussian: variance must be positive and finite, one number or one for each row")
             variance.setflags(write=False)
             object.__setattr__(self, "variance", variance)
 

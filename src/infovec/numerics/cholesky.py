@@ -51,9 +51,7 @@ def _rank_one(L: Floats, x: Floats, sign: float) -> Floats:
     for k in range(len(x)):
         square = L[k, k] ** 2 + sign * x[k] ** 2
         if square <= 0:
-            raise NotPositiveDefinite(
-                f"the revision leaves nothing of pivot {k}; take away a smaller multiple"
-            )
+            raise NotPositiveDefinite(f"the revision leaves nothing of pivot {k}; take away a smaller multiple")
         root = np.sqrt(square)
         c, s = root / L[k, k], x[k] / L[k, k]
         L[k, k] = root

@@ -54,7 +54,7 @@ def hazard_excess(x: Floats) -> Floats:
     return np.where(x < -8.0, 1.0 / tail, hazard(near) + near)
 
 
-def log_half_transform(rate: Floats, mean: Floats, var: Floats) -> Floats:
+def log_half_transform(rate: Floats | float, mean: Floats, var: Floats) -> Floats:
     r"""Log Laplace transform of the positive half of a Gaussian.
 
     .. math:: \log \int_0^\infty e^{-r f} N(f \mid \mu, \sigma^2) \, df
@@ -90,9 +90,7 @@ def truncated(lower: Floats, upper: Floats) -> Truncated:
     narrow ones and tails, where the differences cancel, use Gauss-Legendre quadrature in the
     distance from the upper end.
     """
-    lower, upper = np.broadcast_arrays(
-        np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
-    )
+    lower, upper = np.broadcast_arrays(np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64))
     whole = np.isneginf(lower) & np.isposinf(upper)
     flip = ~whole & (np.where(whole, 0.0, lower) + np.where(whole, 0.0, upper) > 0)
     a, b = np.where(flip, -upper, lower), np.where(flip, -lower, upper)

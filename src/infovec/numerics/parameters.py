@@ -40,8 +40,7 @@ class Parametrised:
                 ) from error
             if value.ndim > 1 or value.size == 0 or not transform.admits(value):
                 raise ParameterError(
-                    f"{type(self).__name__}: {name} must be {transform.requirement}, "
-                    f"got {getattr(self, name)!r}"
+                    f"{type(self).__name__}: {name} must be {transform.requirement}, got {getattr(self, name)!r}"
                 )
             value.setflags(write=False)
             object.__setattr__(self, name, value if value.ndim else float(value))
@@ -95,7 +94,7 @@ class Parametrised:
         own = [np.tile(transform.free_bounds, (value.size, 1)) for _, transform, value in self._own()]
         return np.concatenate([np.empty((0, 2)), *own, *(part.bounds for _, part in self._children())])
 
-    def _gradient(self, by_name: Mapping[str, Floats]) -> Floats:
+    def _gradient(self, by_name: Mapping[str, Any]) -> Floats:
         """Gradient in theta (own part) from gradients in the parameters' values.
 
         The gradient of a vector parameter has its entries along axis 0; that of a scalar has no such axis.
@@ -110,7 +109,7 @@ class Parametrised:
         return tuple(_frozen(getattr(self, field.name)) for field in fields(self))
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._key() == other._key()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash((type(self), self._key()))

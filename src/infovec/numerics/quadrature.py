@@ -146,14 +146,14 @@ def _hermite(psi: LogDensity, mode: Floats, width: Floats, order: int) -> tuple[
 
 def _panels(psi: LogDensity, mode: Floats) -> tuple[Floats, ...]:
     nodes, log_weights = _gauss_legendre(_PANEL)
-    x, log_w = [], []
+    places, log_w = [], []
     for side in (-1.0, 1.0):
         near, far = (side * _reach(psi, mode, drop, side)[:, None] for drop in _DROPS)
         for start, length in ((0.0, near), (near, far - near)):
-            x.append(mode[:, None] + start + length * nodes)
+            places.append(mode[:, None] + start + length * nodes)
             log_w.append(log_weights + np.log(np.abs(length)))
-    x, log_w = np.hstack(x), np.hstack(log_w)
-    return _moments(psi(x) + log_w, x)
+    x = np.hstack(places)
+    return _moments(psi(x) + np.hstack(log_w), x)
 
 
 def _moments(log_terms: Floats, x: Floats) -> tuple[Floats, ...]:

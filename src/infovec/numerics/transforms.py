@@ -90,9 +90,7 @@ class Softplus(Transform):
 
     def free(self, value: Floats) -> Floats:
         value = np.asarray(value)
-        return np.where(
-            value > 1.0, value + np.log(-np.expm1(-value)), np.log(np.expm1(np.minimum(value, 1.0)))
-        )
+        return np.where(value > 1.0, value + np.log(-np.expm1(-value)), np.log(np.expm1(np.minimum(value, 1.0))))
 
     def pullback(self, value: Floats, gradient: Floats) -> Floats:
         return _scale(gradient, -np.expm1(-np.asarray(value)))

@@ -1,5 +1,6 @@
 """The posterior of the informative vector machine: Gaussian sites on the active rows only."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -57,25 +58,33 @@ class FactorisedPosterior:
         solved: Floats = solve_triangular(self.L, self.beta, lower=True, trans="T")
         return np.sqrt(self.precision) * solved
 
-    def predict(self, X: Inputs, return_var: bool = True) -> tuple[Floats, Floats | None]:
-        r"""Latent mean and variance at new inputs, in blocks of bounded memory (SLH 3.1).
+    def _blocks(self, X: Inputs) -> Iterator[tuple[slice, Floats]]:
+        """Yield the rows of X in blocks of bounded memory, with their kernel to the active inputs."""
+        step = max(1, _BLOCK_BYTES // (32 * max(len(self.beta), 1)))
+        block = self.kernel.on(self.X)
+        for start in range(0, X.shape[0], step):
+            part = slice(start, min(start + step, X.shape[0]))
+            yield part, np.asarray(block(X[part]), dtype=np.float64)
+
+    def mean(self, X: Inputs) -> Floats:
+        """Latent mean at new inputs, O(d) for each."""
+        mean = np.empty(X.shape[0])
+        for part, K in self._blocks(X):
+            mean[part] = K @ self.weights
+        return mean
+
+    def predict(self, X: Inputs) -> tuple[Floats, Floats]:
+        r"""Latent mean and variance at new inputs, O(d^2) for each (SLH 3.1).
 
         .. math:: \mu = \beta^T m_*, \qquad \sigma^2 = k(x, x) - |m_*|^2, \qquad m_* = L^{-1} \Pi^{1/2} k_I(x)
         """
-        n, d = X.shape[0], len(self.beta)
-        mean = np.empty(n)
-        var = np.asarray(self.kernel.diag(X), dtype=np.float64) if return_var else None
+        mean, var = np.empty(X.shape[0]), np.asarray(self.kernel.diag(X), dtype=np.float64)
         root = np.sqrt(self.precision)[:, None]
-        step = max(1, _BLOCK_BYTES // (8 * max(d, 1) * 4))
-        block = self.kernel.on(self.X)
-        for start in range(0, n, step):
-            part = slice(start, min(start + step, n))
-            K = np.asarray(block(X[part]), dtype=np.float64)
+        for part, K in self._blocks(X):
             mean[part] = K @ self.weights
-            if var is not None:
-                stubs = solve_triangular(self.L, root * K.T, lower=True, check_finite=False)
-                var[part] -= np.einsum("ij,ij->j", stubs, stubs)
-        return mean, None if var is None else np.maximum(var, 0.0)
+            stubs = solve_triangular(self.L, root * K.T, lower=True, check_finite=False)
+            var[part] -= np.einsum("ij,ij->j", stubs, stubs)
+        return mean, np.maximum(var, 0.0)
 
     @cached_property
     def _inverse_L(self) -> Floats:
@@ -97,7 +106,7 @@ class FactorisedPosterior:
 
     @property
     def log_det_B(self) -> float:
-        """log |B|."""
+        """Log |B|."""
         return 2.0 * float(np.sum(np.log(np.diagonal(self.L))))
 
     def relative_entropy(self) -> float:

@@ -106,9 +106,18 @@ class Driver:
 
     def _step(self, candidates: Candidates, size: int) -> int:
         """Run a pool and tell all shards; return how many rows came in."""
+        if not len(candidates.rows):
+            return 0
         likelihood = self.likelihood.take(candidates.rows)
         min_var = self.shards[0].min_var
-        pool = Pool(candidates, min(size, len(candidates.rows)), self.kernel, likelihood, self.score, min_var)
+        pool = Pool(
+            candidates,
+            min(size, len(candidates.rows)),
+            self.kernel,
+            likelihood,
+            self.score,
+            min_var,
+        )
         block = pool.run()
         if len(block.rows):
             for shard in self.shards:

@@ -27,12 +27,27 @@ class Pool:
     """
 
     def __init__(
-        self, candidates: Candidates, size: int, kernel: Kernel, likelihood: Likelihood, score: Score, min_var: float
+        self,
+        candidates: Candidates,
+        size: int,
+        kernel: Kernel,
+        likelihood: Likelihood,
+        score: Score,
+        min_var: float,
     ) -> None:
         k, t = len(candidates.rows), len(candidates.stubs)
-        self.candidates, self.likelihood, self.score, self.min_var = candidates, likelihood, score, min_var
-        self.mean, self.var, self.key = candidates.mean.copy(), candidates.var.copy(), candidates.key
-        self.taken, self.priority = np.zeros(k, dtype=bool), np.linspace(1.0, 0.0, k)
+        self.candidates, self.likelihood, self.score, self.min_var = (
+            candidates,
+            likelihood,
+            score,
+            min_var,
+        )
+        self.mean, self.var, self.key = (
+            candidates.mean.copy(),
+            candidates.var.copy(),
+            candidates.key,
+        )
+        self.taken, self.priority = np.isneginf(candidates.key), np.linspace(1.0, 0.0, k)
         self.A = _covariance(candidates, kernel)
         self.R = np.empty((size, k))  # new rows of M, on the pool
         self.L_left, self.L_corner = np.empty((size, t)), np.zeros((size, size))
@@ -66,6 +81,7 @@ class Pool:
         likelihood = self.likelihood.take(np.array([i]))
         tilted = likelihood.tilted(y, mean, var)
         site = likelihood.site(y, mean, var, tilted)
+        self.scores.append(float(self.score(*tilted, mean, var)[0]))
         pi, b, h, a = (float(v[0]) for v in (site.precision, site.b, mean, var))
         root, corner = np.sqrt(pi), np.sqrt(1.0 + pi * a)  # SLH C.1: pi^1/2 and l
         R = self.R
@@ -79,7 +95,6 @@ class Pool:
         self.order.append(i)
         self.precision.append(pi)
         self.site_mean.append(b / pi)
-        self.scores.append(float(self.score(*tilted, mean, var)[0]))
 
 
 def _covariance(candidates: Candidates, kernel: Kernel) -> Floats:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Mask
 from ..likelihoods import Likelihood
 from ..scores import Score
 
@@ -19,7 +19,7 @@ def selection_keys(
     mean: Floats,
     var: Floats,
     prior_var: Floats,
-    taken: Floats,
+    taken: Mask,
     priority: Floats,
     min_var: float,
 ) -> Floats:

@@ -22,7 +22,8 @@ _INDEFINITE: Mapping[str, float] = {"float32": 1e-2, "float64": 1e-6}
 class LocalShard:
     r"""Some rows of the training set with their stubs and marginals.
 
-    .. math:: M = L^{-1} \Pi_I^{1/2} K_{I,\cdot}, \qquad h = M^T \beta, \qquad a = \mathrm{diag}(K) - \mathrm{diag}(M^T M)
+    .. math:: M = L^{-1} \Pi_I^{1/2} K_{I,\cdot}, \qquad h = M^T \beta, \qquad
+              a = \mathrm{diag}(K) - \mathrm{diag}(M^T M)
 
     Parameters
     ----------
@@ -79,10 +80,11 @@ class LocalShard:
         )  # fmt: skip
 
     def candidates(self, k: int) -> Candidates:
-        """Return the k best rows, best first."""
+        """Return the k best rows that may be included, best first."""
         key = self.keys()
         k = min(k, len(key))
         at = np.argpartition(-key, k - 1)[:k] if k > 1 else np.array([np.argmax(key)])
+        at = at[np.isfinite(key[at])]
         return self._offer(at[np.argsort(-key[at])], key)
 
     def these(self, rows: Rows) -> Candidates:
@@ -94,13 +96,20 @@ class LocalShard:
     def _offer(self, at: Rows, key: Floats) -> Candidates:
         stubs = np.asarray(self.M[:, at], dtype=np.float64)
         return Candidates(
-            self.rows[at], self.X[at], self.y[at], stubs, self.mean[at], self.var[at], self.prior_var[at], key[at]
+            self.rows[at],
+            self.X[at],
+            self.y[at],
+            stubs,
+            self.mean[at],
+            self.var[at],
+            self.prior_var[at],
+            key[at],
         )
 
     def absorb(self, block: Inclusions) -> None:
-        """Append the stubs of newly included rows and update all marginals (NIPS03 eq. 3, for a block).
+        r"""Append the stubs of newly included rows and update all marginals (NIPS03 eq. 3, for a block).
 
-        .. math:: M_B = L_{BB}^{-1} (\\Pi_B^{1/2} K_{B,\\cdot} - L_{BI} M_I)
+        .. math:: M_B = L_{BB}^{-1} (\Pi_B^{1/2} K_{B,\cdot} - L_{BI} M_I)
         """
         t, size = self.size, len(block.rows)
         K = self.block(block.X)

@@ -36,5 +36,3 @@ class Inclusions(NamedTuple):
     L_left: Floats  # (B, t): L_BI
     L_corner: Floats  # (B, B): L_BB
     beta: Floats  # (B,)
-
-

@@ -1,0 +1,45 @@
+# make demo   train on real data and draw a figure      make test   everything that must hold
+# Each does all its own set-up in .venv; a second run is fast.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test format lint types layers pytest lock clean
+
+demo: $(VENV)/ready
+	$(BIN)/python -m infovec.demo --out out
+
+test: lint types layers pytest
+
+lint: $(VENV)/ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/ready
+	$(BIN)/mypy
+
+layers: $(VENV)/ready
+	$(BIN)/lint-imports
+
+pytest: $(VENV)/ready
+	$(BIN)/python -m pytest -n 2
+
+format: $(VENV)/ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+$(VENV)/ready: pyproject.toml requirements.lock
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'infovec needs Python 3.11 or newer; set PYTHON=...')"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Resolve the dependencies anew and pin them.
+lock: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet pip-tools
+	$(BIN)/pip-compile --quiet --no-header --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+	    --extra dev --output-file requirements.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

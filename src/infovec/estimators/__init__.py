@@ -1,0 +1,7 @@
+"""Layer 5: scikit-learn estimators. The only place that knows scikit-learn."""
+
+from .classifier import IVMClassifier
+from .ordinal import IVMOrdinalClassifier
+from .regressor import IVMRegressor
+
+__all__ = ["IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor"]

@@ -1,0 +1,175 @@
+"""What the three estimators share: the fit from targets to posterior, and the latent prediction."""
+
+import sys
+import time
+from abc import ABCMeta, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._types import Floats, Inputs
+from ..evidence import log_evidence
+from ..kernels import Kernel
+from ..likelihoods import Likelihood
+from ..posterior import FactorisedPosterior
+from ..selection import Driver, Progress
+from ..shards import LocalShard
+from .defaults import default_kernel
+from .inputs import read
+from .settings import (
+    active_size,
+    block_sizes,
+    check_choice,
+    check_kernel,
+    initial_rows,
+    score_function,
+)
+
+__all__ = ["InformativeVectorMachine"]
+
+
+class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+    """Common base; see the estimators for the parameters."""
+
+    kernel_: Kernel
+    likelihood_: Likelihood
+    posterior_: FactorisedPosterior
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        likelihood: str | Likelihood = "gaussian",
+        approximation: str = "factorised",
+        n_active: int | float = 500,
+        score: Any = "entropy",
+        learn: str | None = None,
+        block_size: int = 1,
+        pool_size: int | None = None,
+        initial: Any = None,
+        dtype: str = "float32",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.likelihood = likelihood
+        self.approximation = approximation
+        self.n_active = n_active
+        self.score = score
+        self.learn = learn
+        self.block_size = block_size
+        self.pool_size = pool_size
+        self.initial = initial
+        self.dtype = dtype
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor parameters.
+
+        Parameters
+        ----------
+        deep : bool
+            Kept for scikit-learn; there are no nested estimators.
+        """
+        return {**super().get_params(deep), "score": vars(self)["score"]}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to training rows."""
+
+    def _check_settings(self) -> None:
+        check_choice("approximation", self.approximation, ["factorised"])
+        check_choice("learn", self.learn, [None])
+        check_choice("dtype", self.dtype, ["float32", "float64"])
+        check_kernel(self.kernel)
+
+    def _fit_posterior(self, X: Inputs, y: Floats, likelihood: Likelihood, variance: float) -> None:
+        """Select the active rows and store the posterior; ``variance`` is for the default kernel."""
+        n = X.shape[0]
+        score = score_function(vars(self)["score"])
+        wanted = active_size(self.n_active, n)
+        initial = initial_rows(self.initial, n, wanted)
+        block_size, pool_size = block_sizes(self.block_size, self.pool_size)
+        likelihood.check_targets(y)
+        priority = check_random_state(self.random_state).random_sample(n)
+        kernel = default_kernel(X, variance) if self.kernel is None else self.kernel
+        inputs = X.astype(self.dtype) if kernel.numeric else X
+        shard = LocalShard(np.arange(n), inputs, y, priority, kernel, likelihood, score, wanted, self.dtype)
+        driver = Driver([shard], kernel, likelihood, score, wanted, block_size, pool_size)
+        driver.include(initial)
+        stop_reason = driver.run(wanted, _ProgressLines() if self.verbose else None)
+        self._store(driver, kernel, likelihood, str(stop_reason))
+
+    def _store(self, driver: Driver, kernel: Kernel, likelihood: Likelihood, stop_reason: str) -> None:
+        d = driver.size
+        self.kernel_, self.likelihood_, self.stop_reason_ = kernel, likelihood, stop_reason
+        self.posterior_ = driver.posterior()
+        self.active_ = driver.active[:d].copy()
+        self.active_vectors_ = self.posterior_.X
+        self.site_precision_, self.site_mean_ = self.posterior_.precision, self.posterior_.site_mean
+        self.history_ = {
+            "row": self.active_, "score": driver.scores[:d].copy(), "seconds": driver.seconds[:d].copy()
+        }  # fmt: skip
+        self.log_evidence_ = log_evidence(
+            self.posterior_,
+            driver.y[:d],
+            likelihood.take(self.active_),
+            driver.log_likelihood_outside(),
+        )
+
+    def _read(self, X: Any) -> Inputs:
+        """Inputs to predict for, in double precision."""
+        check_is_fitted(self)
+        X = read(self, self.kernel_, X)
+        return X.astype(np.float64) if self.kernel_.numeric else X
+
+    def _latent(self, X: Any) -> tuple[Floats, Floats]:
+        """Latent mean and variance."""
+        inputs = self._read(X)
+        return self.posterior_.predict(inputs)
+
+    def predict_latent(self, X: Any, return_std: bool = True) -> Any:
+        """Predict the latent function.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        return_std : bool
+            Whether to return the standard deviation as well.
+
+        Returns
+        -------
+        mean : array of shape (n_samples,)
+        std : array of shape (n_samples,)
+            Uncertainty about the function itself; the noise of the target is not part of it.
+        """
+        if not return_std:
+            inputs = self._read(X)
+            return self.posterior_.mean(inputs)
+        mean, var = self._latent(X)
+        return mean, np.sqrt(var)
+
+
+class _ProgressLines:
+    """Prints a line now and then, and at the end."""
+
+    def __init__(self) -> None:
+        self.next = time.perf_counter() + 1.0
+
+    def __call__(self, progress: Progress) -> None:
+        done = progress.included == progress.wanted
+        if done or time.perf_counter() > self.next:
+            self.next = time.perf_counter() + 1.0
+            print(
+                f"infovec: {progress.included} of {progress.wanted} rows included, "
+                f"score {progress.score:.4g}, {progress.seconds:.1f} s",
+                file=sys.stderr,
+            )

@@ -1,0 +1,80 @@
+"""Reading what the user passes as X and y."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from .._types import Inputs
+from ..errors import ParameterError
+from ..kernels import Kernel
+
+__all__ = ["read"]
+
+
+def read(estimator: Any, kernel: Kernel | None, X: Any, y: Any = "no targets", real: bool = False) -> Any:
+    """Return X, or X and y: X as a C-ordered float array, a CSR matrix, or objects where the kernel takes them.
+
+    ``real`` asks for y as floats. With targets the estimator learns the number and names of the columns;
+    without, X is compared with them.
+    """
+    training = not (isinstance(y, str) and y == "no targets")
+    if kernel is not None and not kernel.numeric:
+        X = _objects(X)
+        return (X, _matching(y, len(X), real)) if training else X
+    targets: dict[str, Any] = {"y": y, "y_numeric": real} if training else {}
+    try:
+        return validate_data(
+            estimator,
+            X,
+            **targets,
+            reset=training,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            order="C",
+        )
+    except ValueError as error:
+        raise _explained(error, X) from error
+
+
+def _objects(X: Any) -> Inputs:
+    if isinstance(X, str) or not hasattr(X, "__len__") or len(X) == 0:
+        raise ParameterError("X must be a sequence of at least one object for this kernel")
+    objects = np.empty(len(X), dtype=object)
+    objects[:] = list(X)
+    return objects
+
+
+def _matching(y: Any, n: int, real: bool) -> Any:
+    y = column_or_1d(y, dtype=np.float64 if real else None)
+    if len(y) != n:
+        raise ParameterError(f"X has {n} objects, y has {len(y)} targets; give one target for each object")
+    return y
+
+
+def _explained(error: ValueError, X: Any) -> ValueError:
+    """Return the error with the place of the trouble and a remedy."""
+    text = str(error)
+    if "could not convert string" in text:
+        return ParameterError(
+            f"text where numbers belong: {text}. Encode such columns first, for example with "
+            "sklearn.preprocessing.OneHotEncoder; for objects use infovec.kernels.FromFunction"
+        )
+    if "Input X contains" in text:
+        return ParameterError(
+            f"{_place(X)}{text}\nDrop or impute such values, for example with sklearn.impute.SimpleImputer"
+        )
+    return error
+
+
+def _place(X: Any) -> str:
+    """Say where the first value is that is not finite."""
+    try:
+        bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
+    except (TypeError, ValueError):
+        return ""
+    if bad.ndim != 2 or not bad.any():
+        return ""
+    row, column = np.argwhere(bad)[0]
+    name = repr(X.columns[column]) if hasattr(X, "columns") else str(column)
+    return f"Row {row}, column {name} of X is not finite. "

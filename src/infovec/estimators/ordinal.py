@@ -1,0 +1,128 @@
+"""Classification into ordered categories."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from .._types import Array, Rows
+from ..errors import ParameterError
+from ..kernels import Kernel
+from ..likelihoods import Likelihood
+from .classifier import DiscreteMachine, discrete
+from .defaults import ORDINAL_VARIANCE, named, ordinal
+from .inputs import read
+
+__all__ = ["IVMOrdinalClassifier"]
+
+
+class IVMOrdinalClassifier(DiscreteMachine):
+    """Informative vector machine for ordered categories, such as grades.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X.
+    likelihood : "ordinal" or Ordinal
+        By name the cut points are set from the category frequencies.
+    categories : sequence, optional
+        The categories from lowest to highest. None sorts those that occur in y.
+    approximation, n_active, score, learn, block_size, pool_size, initial, dtype, random_state, verbose
+        As for IVMClassifier.
+
+    Attributes
+    ----------
+    classes_ : array
+        The categories, lowest first.
+    active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, log_evidence_, \
+history_, stop_reason_, n_features_in_, feature_names_in_
+        As for IVMClassifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infovec import IVMOrdinalClassifier
+    >>> x = np.linspace(-1, 1, 90)[:, None]
+    >>> grade = np.array(["low", "middle", "high"])[np.digitize(x[:, 0], [-0.3, 0.4])]
+    >>> model = IVMOrdinalClassifier(categories=["low", "middle", "high"], n_active=30, random_state=0)
+    >>> [str(v) for v in model.fit(x, grade).predict([[-0.9], [0.0], [0.9]])]
+    ['low', 'middle', 'high']
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        likelihood: str | Likelihood = "ordinal",
+        categories: Any = None,
+        approximation: str = "factorised",
+        n_active: int | float = 500,
+        score: Any = "entropy",
+        learn: str | None = None,
+        block_size: int = 1,
+        pool_size: int | None = None,
+        initial: Any = None,
+        dtype: str = "float32",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
+            learn=learn, block_size=block_size, pool_size=pool_size, initial=initial, dtype=dtype,
+            random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+        self.categories = categories
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select the active rows and fit their sites.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Ordered categories. Whole numbers must have no gaps unless ``categories`` names them all.
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        X, y = read(self, self.kernel, X, y)
+        check_classification_targets(y)
+        targets = self._encode(y).astype(np.float64)
+        n = len(self.classes_)
+        makers = {"ordinal": lambda y: ordinal(y, n, ORDINAL_VARIANCE)}
+        likelihood = discrete(named(makers, self.likelihood, targets))
+        if len(likelihood.labels) != n:
+            raise ParameterError(
+                f"the likelihood has {len(likelihood.labels)} categories, y has {n}; give {n - 1} thresholds"
+            )
+        self._fit_posterior(X, targets, likelihood, ORDINAL_VARIANCE)
+        return self
+
+    def _encode(self, y: Array) -> Rows:
+        found, index = np.unique(y, return_inverse=True)
+        if self.categories is None:
+            _check_no_gaps(found)
+            self.classes_ = found
+        else:
+            self.classes_ = np.asarray(self.categories)
+            place = {label: k for k, label in enumerate(self.classes_.tolist())}
+            unknown = [label for label in found.tolist() if label not in place]
+            if unknown or len(place) != len(self.classes_):
+                raise ParameterError(f"categories must be distinct and name every label of y; missing: {unknown[:5]}")
+            index = np.array([place[label] for label in found.tolist()], dtype=np.intp)[index]
+        if len(self.classes_) < 2:
+            raise ParameterError(f"y has one class only, {found[0]!r}; rows of two categories or more are needed")
+        return index
+
+
+def _check_no_gaps(found: Array) -> None:
+    """Raise when whole-number labels of three categories or more leave out a number between them."""
+    whole = np.issubdtype(found.dtype, np.number) and np.all(found == np.round(found))
+    if not whole or len(found) < 3 or found[-1] - found[0] + 1 == len(found):
+        return
+    gap = next(v for v in range(int(found[0]), int(found[-1])) if v not in found)
+    raise ParameterError(
+        f"ordinal labels run from {found[0]} to {found[-1]} but {gap} does not occur. Number the categories "
+        "without gaps, or name them all, lowest first: categories=[...]"
+    )

@@ -1,0 +1,132 @@
+"""Regression."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from .._types import Floats
+from ..errors import ParameterError
+from ..kernels import Kernel
+from ..likelihoods import Discrete, Likelihood
+from .base import InformativeVectorMachine
+from .defaults import REAL_LIKELIHOODS, latent_variance, named
+from .inputs import read
+from .score_method import MethodBesideParameter
+
+__all__ = ["IVMRegressor"]
+
+
+class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[misc]
+    """Informative vector machine for real targets and counts: sparse Gaussian process regression.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        Covariance of the latent function. None scales an RBF kernel and a bias to X and y.
+    likelihood : {"gaussian", "laplace", "student_t", "poisson"} or Likelihood
+        By name noise and offset are set from the targets.
+    score : {"information_gain", "entropy", "predictive", "random"} or callable
+        With Gaussian noise "entropy" does not look at the targets; "information_gain" does.
+    approximation, n_active, learn, block_size, pool_size, initial, dtype, random_state, verbose
+        As for IVMClassifier.
+
+    Attributes
+    ----------
+    active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, log_evidence_, \
+history_, stop_reason_, n_features_in_, feature_names_in_
+        As for IVMClassifier.
+
+    Examples
+    --------
+    >>> from infovec import IVMRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = IVMRegressor(n_active=100, random_state=0).fit(X, y)
+    >>> mean, std = model.predict(X[:3], return_std=True)
+    >>> mean.shape, bool((std > 0).all())
+    ((3,), True)
+    """
+
+    score = MethodBesideParameter(RegressorMixin.score)
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        likelihood: str | Likelihood = "gaussian",
+        approximation: str = "factorised",
+        n_active: int | float = 500,
+        score: Any = "information_gain",
+        learn: str | None = None,
+        block_size: int = 1,
+        pool_size: int | None = None,
+        initial: Any = None,
+        dtype: str = "float32",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
+            learn=learn, block_size=block_size, pool_size=pool_size, initial=initial, dtype=dtype,
+            random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select the active rows and fit their sites.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Or a sequence of objects, for a kernel that takes them.
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        X, y = read(self, self.kernel, X, y, real=True)
+        y = np.asarray(y, dtype=np.float64)
+        likelihood = named(REAL_LIKELIHOODS, self.likelihood, y)
+        if isinstance(likelihood, Discrete):
+            raise ParameterError(
+                f"{type(likelihood).__name__} is a likelihood for classes; use IVMClassifier or IVMOrdinalClassifier"
+            )
+        self._fit_posterior(X, y, likelihood, latent_variance(likelihood, y))
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict the mean of the target.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        return_std : bool
+            Whether to return the standard deviation of the target as well, noise included.
+
+        Returns
+        -------
+        mean : array of shape (n_samples,)
+        std : array of shape (n_samples,)
+        """
+        mean, var = self._latent(X)
+        predicted = self.likelihood_.predict(mean, var)
+        return (predicted.mean, np.sqrt(predicted.var)) if return_std else predicted.mean
+
+    def log_density(self, X: Any, y: Any) -> Floats:
+        """Return the log predictive density of known targets: larger is better, noise included.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        log_density : array of shape (n_samples,)
+        """
+        mean, var = self._latent(X)
+        y = column_or_1d(y, dtype=np.float64)
+        check_consistent_length(mean, y)
+        return self.likelihood_.tilted(y, mean, var).log_z
