@@ -52,7 +52,7 @@ def two_rings(n: int, seed: int) -> tuple[Array, Array]:
     """A noisy ring around a noisy disc."""
     rng = np.random.default_rng(seed)
     y = np.repeat([0, 1], [n - n // 2, n // 2])
-    radius = np.where(y == 1, 2.2, 0.9) + 0.45 * rng.normal(size=n)
+    radius = np.where(y == 1, 2.2, 0.8) + 0.33 * rng.normal(size=n)
     angle = rng.uniform(0.0, 2.0 * np.pi, size=n)
     return radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]), y
 

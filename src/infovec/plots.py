@@ -47,5 +47,5 @@ def plot_classifier(model: IVMClassifier, X: Array, y: Array, ax: Any = None) ->
     ax.contour(xs, ys, p, levels=[0.5], colors=_POSITIVE, linewidths=1.8)
     sides = ax.contour(xs, ys, p, levels=[0.25, 0.75], colors=_ACTIVE, linestyles="--", linewidths=1.2)
     ax.clabel(sides, fmt="%.2f", fontsize=8)
-    ax.legend(loc="upper right", fontsize=8, framealpha=0.9)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.05), ncols=3, fontsize=9, frameon=False)
     return ax

@@ -38,25 +38,31 @@ def default_kernel(X: Inputs, variance: float) -> Kernel:
     return RBF(_length_scale(X), variance) + Bias(0.1 * variance)
 
 
-def _length_scale(X: Inputs) -> Floats:
-    """Spread of every column times the root of their number.
+def _length_scale(X: Inputs) -> float | Floats:
+    """One length scale for columns in a common unit (the widest at most twice the median), else one for each.
 
-    The spread is the standard deviation, or a sixth of the range where that is more, so that a rarely used
-    column does not outweigh the others. Constant columns get the average scale.
+    A common scale is the root of the summed variances: about the distance of two rows. Otherwise it is the spread of
+    each column times the root of their number; the spread is the standard deviation, or a sixth of the range where
+    that is more, so that a rarely used column does not outweigh the others. Constant columns get the average.
     """
-    if sparse.issparse(X):
-        mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-        square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
-        deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
-        extent = np.asarray((X.max(axis=0) - X.min(axis=0)).todense(), dtype=np.float64).ravel()
-    else:
-        deviation = np.std(X, axis=0, dtype=np.float64)
-        extent = np.ptp(X, axis=0).astype(np.float64)
+    deviation, extent = _column_spreads(X)
     varying = extent > 0
     if not varying.any():
-        return np.ones(X.shape[1])
+        return 1.0
+    if extent.max() <= 2.0 * np.median(extent[varying]):
+        return float(np.sqrt(np.sum(deviation**2)))
     spread = np.maximum(deviation, extent / 6.0)
     return np.where(varying, spread, spread[varying].mean()) * np.sqrt(varying.sum())
+
+
+def _column_spreads(X: Inputs) -> tuple[Floats, Floats]:
+    """Standard deviation and range of every column."""
+    if not sparse.issparse(X):
+        return np.std(X, axis=0, dtype=np.float64), np.ptp(X, axis=0).astype(np.float64)
+    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
+    extent = (X.max(axis=0) - X.min(axis=0)).toarray()
+    return np.sqrt(np.maximum(square - mean**2, 0.0)), np.asarray(extent, dtype=np.float64).ravel()
 
 
 def _spread(y: Floats) -> float:

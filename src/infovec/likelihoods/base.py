@@ -54,7 +54,7 @@ class Likelihood(Parametrised, ABC):
         .. math:: \log Z, \qquad g = \frac{\partial \log Z}{\partial \mu}, \qquad
                   \nu = -\frac{\partial^2 \log Z}{\partial \mu^2}
         """
-        log_z, g, nu = tilted_moments(self.log_prob, y, mean, var)
+        log_z, g, nu = tilted_moments(self.log_prob, y, mean, var, take=lambda rows: self.take(rows).log_prob)
         return Tilted(log_z, g, np.maximum(nu, 0.0) if self.log_concave else nu)
 
     def site(self, y: Floats, mean: Floats, var: Floats, tilted: Tilted) -> Site:

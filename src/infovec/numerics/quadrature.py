@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Rows
 
 __all__ = ["TiltedMoments", "gauss_hermite", "tilted_moments"]
 
@@ -51,7 +51,13 @@ def _gauss_legendre(order: int) -> tuple[Floats, Floats]:
     return 0.5 * (nodes + 1.0), np.log(0.5 * weights)
 
 
-def tilted_moments(log_prob: LogProb, y: Floats, mean: Floats, var: Floats) -> TiltedMoments:
+def tilted_moments(
+    log_prob: LogProb,
+    y: Floats,
+    mean: Floats,
+    var: Floats,
+    take: Callable[[Rows], LogProb] | None = None,
+) -> TiltedMoments:
     r"""Log normaliser, g and nu of the tilted density, row by row.
 
     .. math:: Z = \int p(y \mid f) \, N(f \mid \mu, \sigma^2) \, df, \qquad
@@ -59,12 +65,13 @@ def tilted_moments(log_prob: LogProb, y: Floats, mean: Floats, var: Floats) -> T
               \nu = -\frac{d^2 \log Z}{d \mu^2} = \frac{1 - V[f] / \sigma^2}{\sigma^2}
 
     with the moments of :math:`p(y \mid f) N(f \mid \mu, \sigma^2) / Z` (SLH appendix B).
-    ``log_prob(y, f)`` gets ``y`` of shape (n, 1) and ``f`` of shape (n, nodes).
+    ``log_prob(y, f)`` gets ``y`` of shape (n, 1) and ``f`` of shape (n, nodes). Where it differs from row to row,
+    ``take(rows)`` returns the function for some of them.
     """
     y, mean, var = np.broadcast_arrays(np.asarray(y), *np.asarray([mean, var], dtype=np.float64))
     y, mean, sd = (np.atleast_1d(v) for v in (y, mean, np.sqrt(var)))
 
-    def standardised(rows: slice | Floats) -> LogDensity:
+    def standardised(rows: slice | Rows, log_prob: LogProb) -> LogDensity:
         """Log of the tilted density in x = (f - mean) / sd, on some of the rows."""
         y_, mean_, sd_ = y[rows][:, None], mean[rows][:, None], sd[rows][:, None]
 
@@ -75,13 +82,13 @@ def tilted_moments(log_prob: LogProb, y: Floats, mean: Floats, var: Floats) -> T
 
         return psi
 
-    psi = standardised(slice(None))
+    psi = standardised(slice(None), log_prob)
     mode = _mode(psi, len(y))
     width = np.sqrt(_reach(psi, mode, 0.5, 1.0) * _reach(psi, mode, 0.5, -1.0))
     coarse, fine = (_hermite(psi, mode, width, order) for order in _ORDERS)
     hard = np.flatnonzero(~_agree(coarse, fine))
     if hard.size:
-        redone = _panels(standardised(hard), mode[hard])
+        redone = _panels(standardised(hard, take(hard) if take else log_prob), mode[hard])
         for all_rows, some in zip(fine, redone, strict=True):
             all_rows[hard] = some
     log_z, first, spread = fine

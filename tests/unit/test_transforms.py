@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+from oracles import fd_gradient
+
+from infovec.numerics.transforms import IDENTITY, INCREASING, LOG, SIGMOID, SOFTPLUS, Interval
+
+FREE = np.array([-30.0, -3.0, -0.1, 0.0, 0.7, 4.0, 25.0])
+ELEMENTWISE = [IDENTITY, LOG, SOFTPLUS, SIGMOID, Interval(2.0)]
+
+
+@pytest.mark.parametrize("transform", ELEMENTWISE, ids=lambda t: type(t).__name__)
+def test_there_and_back_and_slope(transform):
+    value = transform.value(FREE)
+    assert transform.admits(value)
+    np.testing.assert_allclose(transform.free(value), FREE, rtol=1e-9, atol=1e-4 if transform.high < 3 else 1e-9)
+    slope = np.diagonal(fd_gradient(transform.value, FREE))
+    np.testing.assert_allclose(transform.pullback(value, np.ones(7)), slope, rtol=1e-6, atol=1e-10)
+    assert np.all(np.diff(value) > 0)
+
+
+def test_positive_transforms_do_what_their_names_say():
+    np.testing.assert_allclose(LOG.value(FREE), np.exp(FREE))
+    np.testing.assert_allclose(SOFTPLUS.value(FREE), np.log1p(np.exp(FREE)), rtol=1e-12)
+    np.testing.assert_allclose(SIGMOID.value(FREE), 1 / (1 + np.exp(-FREE)))
+    for transform in (LOG, SOFTPLUS):
+        assert not transform.admits(np.array([0.0]))
+        assert not transform.admits(np.array([np.inf]))
+        tiny, huge = transform.free(np.array([1e-10])), transform.free(np.array([1e10]))
+        np.testing.assert_allclose(transform.value(np.concatenate([tiny, huge])), [1e-10, 1e10])
+
+
+def test_increasing_sequences():
+    cuts = np.array([-2.0, -1.5, 0.0, 7.0])
+    free = INCREASING.free(cuts)
+    np.testing.assert_allclose(INCREASING.value(free), cuts)
+    jacobian = fd_gradient(INCREASING.value, free)
+    gradient = np.array([[1.0, 2.0], [0.5, -1.0], [3.0, 0.0], [-2.0, 1.0]])
+    np.testing.assert_allclose(INCREASING.pullback(cuts, gradient), jacobian @ gradient, rtol=1e-6, atol=1e-9)
+    assert not INCREASING.admits(np.array([0.0, 0.0]))
