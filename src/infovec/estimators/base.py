@@ -81,9 +81,35 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         tags.input_tags.sparse = True
         return tags
 
-    @abstractmethod
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit to training rows."""
+        """Select the active rows and fit their sites.
+
+        When it fails, whatever was fitted before is still there.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Or a sequence of objects, for a kernel that takes them.
+        y : array-like of shape (n_samples,)
+            Targets.
+
+        Returns
+        -------
+        self
+        """
+        before = dict(vars(self))
+        try:
+            self._check_settings()
+            self._fit(X, y)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, y: Any) -> None:
+        """Read the targets, choose the likelihood and fit the posterior."""
 
     def _check_settings(self) -> None:
         check_choice("approximation", self.approximation, ["factorised"])
@@ -98,7 +124,6 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         wanted = active_size(self.n_active, n)
         initial = initial_rows(self.initial, n, wanted)
         block_size, pool_size = block_sizes(self.block_size, self.pool_size)
-        likelihood.check_targets(y)
         priority = check_random_state(self.random_state).random_sample(n)
         kernel = default_kernel(X, variance) if self.kernel is None else self.kernel
         inputs = X.astype(self.dtype) if kernel.numeric else X

@@ -1,6 +1,6 @@
 """Classification into two classes."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -169,29 +169,15 @@ class IVMClassifier(DiscreteMachine):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Select the active rows and fit their sites.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-            Or a sequence of objects, for a kernel that takes them.
-        y : array-like of shape (n_samples,)
-            Two classes, of any type.
-
-        Returns
-        -------
-        self
-        """
-        self._check_settings()
+    def _fit(self, X: Any, y: Any) -> None:
         X, y = read(self, self.kernel, X, y)
         check_classification_targets(y)
         self.classes_, index = np.unique(y, return_inverse=True)
         self._check_two_classes(y)
         targets = 2.0 * index - 1.0
         likelihood = discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets))
+        likelihood.check_targets(targets)
         self._fit_posterior(X, targets, likelihood, CLASS_VARIANCE)
-        return self
 
     def _check_two_classes(self, y: Array) -> None:
         if len(self.classes_) == 1:

@@ -24,15 +24,10 @@ def read(estimator: Any, kernel: Kernel | None, X: Any, y: Any = "no targets", r
         return (X, _matching(y, len(X), real)) if training else X
     targets: dict[str, Any] = {"y": y, "y_numeric": real} if training else {}
     try:
-        return validate_data(
-            estimator,
-            X,
-            **targets,
-            reset=training,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            order="C",
+        checked = validate_data(
+            estimator, X, **targets, reset=training, accept_sparse="csr", dtype=(np.float64, np.float32), order="C"
         )
+        return (checked[0], checked[1].astype(np.float64)) if real else checked
     except ValueError as error:
         raise _explained(error, X) from error
 

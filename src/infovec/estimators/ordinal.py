@@ -1,6 +1,6 @@
 """Classification into ordered categories."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -72,20 +72,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         )  # fmt: skip
         self.categories = categories
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Select the active rows and fit their sites.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Ordered categories. Whole numbers must have no gaps unless ``categories`` names them all.
-
-        Returns
-        -------
-        self
-        """
-        self._check_settings()
+    def _fit(self, X: Any, y: Any) -> None:
         X, y = read(self, self.kernel, X, y)
         check_classification_targets(y)
         targets = self._encode(y).astype(np.float64)
@@ -96,8 +83,8 @@ history_, stop_reason_, n_features_in_, feature_names_in_
             raise ParameterError(
                 f"the likelihood has {len(likelihood.labels)} categories, y has {n}; give {n - 1} thresholds"
             )
+        likelihood.check_targets(targets)
         self._fit_posterior(X, targets, likelihood, ORDINAL_VARIANCE)
-        return self
 
     def _encode(self, y: Array) -> Rows:
         found, index = np.unique(y, return_inverse=True)

@@ -1,6 +1,6 @@
 """Regression."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -72,29 +72,15 @@ history_, stop_reason_, n_features_in_, feature_names_in_
             random_state=random_state, verbose=verbose,
         )  # fmt: skip
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Select the active rows and fit their sites.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-            Or a sequence of objects, for a kernel that takes them.
-        y : array-like of shape (n_samples,)
-
-        Returns
-        -------
-        self
-        """
-        self._check_settings()
+    def _fit(self, X: Any, y: Any) -> None:
         X, y = read(self, self.kernel, X, y, real=True)
-        y = np.asarray(y, dtype=np.float64)
         likelihood = named(REAL_LIKELIHOODS, self.likelihood, y)
         if isinstance(likelihood, Discrete):
             raise ParameterError(
                 f"{type(likelihood).__name__} is a likelihood for classes; use IVMClassifier or IVMOrdinalClassifier"
             )
+        likelihood.check_targets(y)
         self._fit_posterior(X, y, likelihood, latent_variance(likelihood, y))
-        return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the mean of the target.
