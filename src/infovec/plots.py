@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ._types import Array
+from .errors import ParameterError
 from .estimators import IVMClassifier
 
 __all__ = ["plot_classifier"]
@@ -33,6 +35,10 @@ def plot_classifier(model: IVMClassifier, X: Array, y: Array, ax: Any = None) ->
     """
     import matplotlib.pyplot as plt
 
+    check_is_fitted(model)
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    if not isinstance(model, IVMClassifier) or X.ndim != 2 or X.shape[1] != 2:
+        raise ParameterError("plot_classifier draws an IVMClassifier of two columns")
     if ax is None:
         _, ax = plt.subplots(figsize=(6.4, 5.2), layout="constrained")
     positive = np.asarray(y) == model.classes_[1]

@@ -306,6 +306,8 @@ def test_the_sum_of_a_product_is_not_the_sum_of_three():
         (lambda: Relevance(RBF(), [0.5, 1.0]), "strictly between 0 and 1"),
         (lambda: Relevance(RBF(), 0.5, transform="cube"), "transform must be one of"),
         (lambda: RBF(np.ones(3))(np.ones((2, 5))), "3 entries, but the inputs have 5 columns"),
+        (lambda: Periodic(2.0), "kernel must be a kernel"),
+        (lambda: RBF()(np.ones((2, 3)), np.ones((2, 1))), "3 columns, Z has 1"),
         (lambda: FromFunction("no"), "must be callable"),
         (lambda: FromFunction(lambda X, Z: np.ones(3))(np.array(["a"])), "returned shape"),
         (lambda: Precomputed(np.ones((2, 3))), "must be square"),
@@ -315,3 +317,8 @@ def test_the_sum_of_a_product_is_not_the_sum_of_three():
 def test_impossible_parameters_are_named(make, message):
     with pytest.raises(ParameterError, match=message):
         make()
+
+
+def test_lists_and_sums_of_lists_work():
+    assert RBF()([[0.0]], [[1.0]])[0, 0] == pytest.approx(np.exp(-0.5))
+    assert sum([RBF(), Bias()]) == RBF() + Bias()

@@ -11,7 +11,7 @@ from infovec.evidence import log_evidence
 from infovec.kernels import RBF, Bias, Linear, Matern, White
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
 from infovec.scores import SCORES
-from infovec.selection import Driver, StopReason
+from infovec.selection import Driver, Schedule, StopReason
 from infovec.shards import LocalShard
 
 KERNEL = RBF(1.3, 2.0) + Linear(0.3) + Bias(0.2) + White(0.05)
@@ -46,7 +46,7 @@ LIKELIHOODS = [
 each_likelihood = pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=lambda v: type(v).__name__)
 
 
-def engine(X, y, likelihood, score="entropy", n_shards=1, kernel=KERNEL, seed=1, capacity=None, **sizes):
+def engine(X, y, likelihood, score="entropy", n_shards=1, kernel=KERNEL, seed=1, capacity=None, schedule=Schedule()):
     n = len(y)
     priority = np.random.default_rng(seed).random(n)
     capacity = capacity or n
@@ -64,7 +64,7 @@ def engine(X, y, likelihood, score="entropy", n_shards=1, kernel=KERNEL, seed=1,
         )
         for rows in np.array_split(np.arange(n), n_shards)
     ]
-    return Driver(shards, kernel, likelihood, SCORES[score], capacity, **sizes)
+    return Driver(shards, kernel, likelihood, SCORES[score], capacity, schedule)
 
 
 @each_likelihood
@@ -93,7 +93,7 @@ def test_posterior_equals_dense_formula_given_the_sites(likelihood):
     X, y = problem(likelihood)
     driver = engine(X, y, likelihood)
     driver.run(12)
-    posterior = driver.posterior()
+    posterior = driver.posterior(X)
     active = driver.active[:12]
     K = KERNEL(X)
     mean, cov = gaussian_from_sites(K, active, posterior.precision, posterior.site_mean)
@@ -117,7 +117,7 @@ def test_predictions_equal_the_dense_formula(likelihood):
     Z = np.random.default_rng(9).normal(size=(17, 2))
     driver = engine(X, y, likelihood)
     driver.run(10)
-    posterior = driver.posterior()
+    posterior = driver.posterior(X)
     both = np.vstack([X[driver.active[:10]], Z])
     mean, cov = gaussian_from_sites(KERNEL(both), np.arange(10), posterior.precision, posterior.site_mean)
     ours = posterior.predict(Z)
@@ -180,9 +180,9 @@ def test_exact_gaussian_process_over_noise_levels(noise):
     driver = engine(X, y, Gaussian(noise), kernel=RBF(0.8, 1.5))
     assert driver.run(40) is StopReason.COMPLETE
     exact = GaussianProcessRegressor(1.5 * sk.RBF(0.8), alpha=noise, optimizer=None).fit(X, y)
-    evidence = log_evidence(driver.posterior(), driver.y[:40], Gaussian(noise), driver.log_likelihood_outside())
+    evidence = log_evidence(driver.posterior(X), driver.y[:40], Gaussian(noise), driver.log_likelihood_outside())
     assert evidence == pytest.approx(exact.log_marginal_likelihood_value_, rel=1e-8)
-    np.testing.assert_allclose(driver.posterior().predict(X + 0.1)[0], exact.predict(X + 0.1), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(driver.posterior(X).predict(X + 0.1)[0], exact.predict(X + 0.1), rtol=1e-6, atol=1e-8)
 
 
 @each_likelihood
@@ -191,7 +191,7 @@ def test_evidence_equals_the_dense_ep_formula(likelihood):
     X, y = problem(likelihood)
     driver = engine(X, y, likelihood)
     driver.run(11)
-    posterior, active = driver.posterior(), driver.active[:11]
+    posterior, active = driver.posterior(X), driver.active[:11]
     K = KERNEL(X)
     pi, m = posterior.precision, posterior.site_mean
     mean, cov = gaussian_from_sites(K, active, pi, m)
@@ -219,7 +219,7 @@ def test_shards_make_no_difference(likelihood):
     one, three = engine(X, y, likelihood), engine(X, y, likelihood, n_shards=3)
     one.run(14), three.run(14)
     np.testing.assert_array_equal(one.active[:14], three.active[:14])
-    np.testing.assert_allclose(one.posterior().L, three.posterior().L, rtol=1e-10)
+    np.testing.assert_allclose(one.posterior(X).L, three.posterior(X).L, rtol=1e-10)
     assert one.log_likelihood_outside() == pytest.approx(three.log_likelihood_outside(), rel=1e-10)
 
 
@@ -227,13 +227,13 @@ def test_shards_make_no_difference(likelihood):
 def test_a_pool_of_all_rows_makes_blocks_exact(likelihood):
     X, y = problem(likelihood)
     exact = engine(X, y, likelihood)
-    blocked = engine(X, y, likelihood, n_shards=2, block_size=5, pool_size=N)
+    blocked = engine(X, y, likelihood, n_shards=2, schedule=Schedule(5, 5 * N))
     exact.run(14), blocked.run(14)
     np.testing.assert_array_equal(exact.active[1:14], blocked.active[1:14])
     for name in ("L", "beta", "precision", "site_mean"):
         np.testing.assert_allclose(
-            getattr(blocked.posterior(), name),
-            getattr(exact.posterior(), name),
+            getattr(blocked.posterior(X), name),
+            getattr(exact.posterior(X), name),
             rtol=1e-8,
             atol=1e-10,
         )

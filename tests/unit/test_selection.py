@@ -1,12 +1,20 @@
 """Rules of selection: ties, first rows, rows passed over, and when it ends."""
 
+import itertools
+import pickle
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import NotPositiveDefinite, ParameterError
 from infovec.kernels import RBF, Bias, FromFunction, Precomputed, White
-from infovec.likelihoods import Gaussian, StudentT
+from infovec.likelihoods import Gaussian, Probit, StudentT
+from infovec.scores import SCORES
+from infovec.selection import Driver, Schedule, StopReason
+from infovec.shards import LocalShard
+from infovec.shards.index import IndexRule
 
 
 def rings(n=120, seed=0):
@@ -95,7 +103,7 @@ def test_rows_that_are_not_log_concave_here_are_passed_over():
 def test_an_indefinite_kernel_is_found_with_the_row(dtype):
     X, y = rings(30)
     bad = FromFunction(lambda A, B: np.tanh(2.0 * np.array(list(A)) @ np.array(list(B)).T - 1.0))
-    with pytest.raises(NotPositiveDefinite, match=r"row \d+ has variance -.*Check the kernel"):
+    with pytest.raises(NotPositiveDefinite, match=r"row \d+ has variance -.*heck the kernel"):
         IVMClassifier(kernel=bad, n_active=30, dtype=dtype, random_state=0).fit(list(X), y)
     gram = np.eye(30)
     gram[4, 9] = gram[9, 4] = 3.0
@@ -106,8 +114,6 @@ def test_an_indefinite_kernel_is_found_with_the_row(dtype):
 def test_white_noise_belongs_to_the_row_itself():
     """White(v) and no slope is the probit with slope v^-1/2 (LSH05 2.3)."""
     X, y = rings(60)
-    from infovec.likelihoods import Probit
-
     kernel = RBF(1.0, 4.0) + Bias(0.5)
     settings = {"n_active": 25, "dtype": "float64", "initial": np.arange(25)}
     white = IVMClassifier(kernel=kernel + White(0.7), likelihood=Probit(slope=1e6), **settings).fit(X, y)
@@ -116,8 +122,6 @@ def test_white_noise_belongs_to_the_row_itself():
 
 
 def test_the_training_set_is_not_kept():
-    import pickle
-
     X, y = rings(200)
     big = np.vstack([X] * 20), np.tile(y, 20)
     small_file, big_file = (
@@ -127,8 +131,6 @@ def test_the_training_set_is_not_kept():
 
 
 def test_prediction_memory_does_not_grow_with_the_number_of_rows():
-    import tracemalloc
-
     X, y = rings(600)
     model = IVMClassifier(n_active=300, random_state=0).fit(X, y)
     Z = np.random.default_rng(0).normal(size=(200_000, 2))
@@ -154,13 +156,51 @@ def test_verbose_says_how_far_it_is(capsys):
     assert "15 of 15 rows included" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("block_size", [2, 6])
+@pytest.mark.parametrize("block_size", [6, 20, 60])
 def test_blocks_fit_nearly_as_well(block_size):
     X, y = rings(600)
     Z, t = rings(600, seed=1)
-    exact = IVMClassifier(n_active=48, random_state=0).fit(X, y)
-    blocked = IVMClassifier(n_active=48, block_size=block_size, pool_size=200, random_state=0).fit(X, y)
-    assert len(blocked.active_) == len(np.unique(blocked.active_)) == 48
-    assert blocked.score(Z, t) > exact.score(Z, t) - 0.03
-    with pytest.raises(ParameterError, match="at least block_size"):
-        IVMClassifier(block_size=8, pool_size=4).fit(X, y)
+    exact = IVMClassifier(n_active=60, block_size=1, random_state=0).fit(X, y)
+    blocked = IVMClassifier(n_active=60, block_size=block_size, random_state=0).fit(X, y)
+    assert len(blocked.active_) == len(np.unique(blocked.active_)) == 60
+    assert blocked.score(Z, t) > exact.score(Z, t) - 0.02
+
+
+def test_blocks_start_at_one_row_and_pools_grow_with_them():
+    schedule = Schedule.choose(None, None, n=50_000, d=2000)
+    sizes = [schedule.sizes(t) for t in range(0, 2000, 10)]
+    assert sizes[0] == (1, 1)
+    assert sizes[-1] == (schedule.block_size, schedule.pool_size)
+    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.pairwise(sizes))
+    assert Schedule.choose(None, None, n=500, d=100) == Schedule(1, 1)
+    assert Schedule.choose(1, None, n=50_000, d=2000) == Schedule(1, 1)
+    assert Schedule.choose(32, 8, n=50_000, d=2000) == Schedule(32, 32)
+
+
+def test_a_shrinking_index_keeps_the_best_rows_and_a_random_share():
+    rule = IndexRule(max_entries=4000)
+    assert rule.limit(1000, 1, 50) == 1000
+    assert rule.limit(1000, 8, 50) == 4000 // 11
+    key, priority = np.arange(100.0), np.linspace(1.0, 0.0, 100)
+    key[-3:] = -np.inf
+    kept = rule.keep(key, priority, 20)
+    np.testing.assert_array_equal(kept, [0, 1, 2, 3, *range(81, 97)])
+    np.testing.assert_array_equal(rule.keep(key, priority, 99), np.arange(97))
+
+
+@pytest.mark.parametrize("rule", [IndexRule(max_entries=6000), IndexRule(shrink_after=10)], ids=["cap", "decay"])
+def test_stubs_of_a_shrinking_shard_stay_those_of_the_full_one(rule):
+    X, y = rings(500)
+    kernel, likelihood, score = RBF(1.0, 9.0) + Bias(), Probit(), SCORES["entropy"]
+    targets = 2.0 * y - 1.0
+    priority = np.random.default_rng(0).random(500)
+    shard = LocalShard(np.arange(500), X, targets, priority, kernel, likelihood, score, 40, "float64", rule)
+    driver = Driver([shard], kernel, likelihood, score, 40, Schedule(4, 24))
+    assert driver.run(40) is StopReason.COMPLETE
+    assert len(shard.rows) < 300
+    if rule.max_entries:
+        assert shard.M.size <= rule.max_entries
+    mean, var = driver.posterior(X).predict(X[shard.rows])
+    np.testing.assert_allclose(shard.mean, mean, atol=1e-8)
+    np.testing.assert_allclose(shard.var, var, atol=1e-8)
+    assert len(np.unique(driver.active)) == 40

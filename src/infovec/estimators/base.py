@@ -15,20 +15,15 @@ from ..evidence import log_evidence
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..posterior import FactorisedPosterior
-from ..selection import Driver, Progress
+from ..selection import Driver, Progress, Schedule
 from ..shards import LocalShard
 from .defaults import default_kernel
 from .inputs import read
-from .settings import (
-    active_size,
-    block_sizes,
-    check_choice,
-    check_kernel,
-    initial_rows,
-    score_function,
-)
+from .settings import active_size, check_choice, check_kernel, initial_rows, open_size, precision, score_function
 
 __all__ = ["InformativeVectorMachine"]
+
+_SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
 
 
 class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -46,8 +41,8 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         n_active: int | float = 500,
         score: Any = "entropy",
         learn: str | None = None,
-        block_size: int = 1,
-        pool_size: int | None = None,
+        block_size: int | str = "auto",
+        pool_size: int | str | None = "auto",
         initial: Any = None,
         dtype: str = "float32",
         random_state: Any = None,
@@ -114,29 +109,31 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
     def _check_settings(self) -> None:
         check_choice("approximation", self.approximation, ["factorised"])
         check_choice("learn", self.learn, [None])
-        check_choice("dtype", self.dtype, ["float32", "float64"])
         check_kernel(self.kernel)
 
-    def _fit_posterior(self, X: Inputs, y: Floats, likelihood: Likelihood, variance: float) -> None:
+    def _fit_posterior(self, X: Inputs, y: Floats, likelihood: Likelihood, variance: float, score: Any) -> None:
         """Select the active rows and store the posterior; ``variance`` is for the default kernel."""
         n = X.shape[0]
-        score = score_function(vars(self)["score"])
         wanted = active_size(self.n_active, n)
         initial = initial_rows(self.initial, n, wanted)
-        block_size, pool_size = block_sizes(self.block_size, self.pool_size)
+        block_size, pool_size = open_size("block_size", self.block_size), open_size("pool_size", self.pool_size)
+        schedule = Schedule.choose(block_size, pool_size, n, wanted)
         priority = check_random_state(self.random_state).random_sample(n)
         kernel = default_kernel(X, variance) if self.kernel is None else self.kernel
-        inputs = X.astype(self.dtype) if kernel.numeric else X
-        shard = LocalShard(np.arange(n), inputs, y, priority, kernel, likelihood, score, wanted, self.dtype)
-        driver = Driver([shard], kernel, likelihood, score, wanted, block_size, pool_size)
+        asked = precision(self.dtype)
+        dtype = "float64" if n * wanted <= _SMALL_STUBS else asked
+        choose_by = score_function(score)
+        inputs = _in_precision(X, kernel, dtype)
+        shard = LocalShard(np.arange(n), inputs, y, priority, kernel, likelihood, choose_by, wanted, dtype)
+        driver = Driver([shard], kernel, likelihood, choose_by, wanted, schedule)
         driver.include(initial)
         stop_reason = driver.run(wanted, _ProgressLines() if self.verbose else None)
-        self._store(driver, kernel, likelihood, str(stop_reason))
+        self._store(driver, X, kernel, likelihood, str(stop_reason))
 
-    def _store(self, driver: Driver, kernel: Kernel, likelihood: Likelihood, stop_reason: str) -> None:
+    def _store(self, driver: Driver, X: Inputs, kernel: Kernel, likelihood: Likelihood, stop_reason: str) -> None:
         d = driver.size
         self.kernel_, self.likelihood_, self.stop_reason_ = kernel, likelihood, stop_reason
-        self.posterior_ = driver.posterior()
+        self.posterior_ = driver.posterior(X)
         self.active_ = driver.active[:d].copy()
         self.active_vectors_ = self.posterior_.X
         self.site_precision_, self.site_mean_ = self.posterior_.precision, self.posterior_.site_mean
@@ -175,12 +172,26 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         mean : array of shape (n_samples,)
         std : array of shape (n_samples,)
             Uncertainty about the function itself; the noise of the target is not part of it.
+
+        Notes
+        -----
+        The bias of the likelihood is not part of the latent function: with Gaussian noise the target is the latent
+        function plus ``likelihood_.bias`` plus noise, with the probit a class is decided by their sum.
         """
         if not return_std:
             inputs = self._read(X)
             return self.posterior_.mean(inputs)
         mean, var = self._latent(X)
         return mean, np.sqrt(var)
+
+
+def _in_precision(X: Inputs, kernel: Kernel, dtype: str) -> Inputs:
+    """Inputs in the precision of the stubs; columns are centred first where the kernel does not mind."""
+    if not kernel.numeric:
+        return X
+    if dtype == "float32" and kernel.shift_invariant and isinstance(X, np.ndarray):
+        return (X - X.mean(axis=0, dtype=np.float64)).astype(np.float32)
+    return X.astype(dtype, copy=False)
 
 
 class _ProgressLines:

@@ -74,8 +74,8 @@ def discrete(likelihood: Likelihood) -> Discrete:
     """Return the likelihood if its targets are discrete."""
     if not isinstance(likelihood, Discrete):
         raise ParameterError(
-            f"{type(likelihood).__name__} is a likelihood for numbers; for numbers use IVMRegressor, "
-            "for classes likelihood='probit' or 'logit'"
+            f"{type(likelihood).__name__} is a likelihood for numbers; use IVMRegressor for numbers, a named "
+            "likelihood for classes, or derive your own from infovec.likelihoods.Discrete and name its labels"
         )
     return likelihood
 
@@ -96,17 +96,20 @@ class IVMClassifier(DiscreteMachine):
     n_active : int or float
         Size of the active set: a number, or a fraction of the rows.
     score : {"entropy", "information_gain", "predictive", "random"} or callable
-        How informative a row is; see ``infovec.scores``.
+        How informative a row is; see ``infovec.scores``. As an attribute ``score`` is scikit-learn's method; the
+        parameter is in ``get_params()``.
     learn : None
         Hyperparameters stay as they are.
-    block_size : int
-        Rows included between two looks at all rows; 1 is the algorithm of the papers.
-    pool_size : int, optional
-        Rows considered within a block; as many as the block if None.
-    initial : array of int, optional
-        Rows to include first.
+    block_size : int or "auto"
+        Most rows included between two looks at all rows; blocks start at one row and grow. 1 is the algorithm of the
+        papers, and what "auto" takes for up to a thousand rows.
+    pool_size : int, "auto" or None
+        Rows considered for the largest block; several times the block unless given.
+    initial : array of int or bool, optional
+        Rows to include first. They are rows of the X of ``fit``, so leave it out of cross-validation.
     dtype : {"float32", "float64"}
-        Precision of the large matrices in training.
+        Precision of the large matrices in training; small problems (up to a million entries of the n_active x n
+        matrix) use double precision in any case.
     random_state : int, RandomState or None
         Breaks ties; at the start all rows of a stationary kernel tie.
     verbose : int
@@ -151,8 +154,8 @@ class IVMClassifier(DiscreteMachine):
         n_active: int | float = 500,
         score: Any = "entropy",
         learn: str | None = None,
-        block_size: int = 1,
-        pool_size: int | None = None,
+        block_size: int | str = "auto",
+        pool_size: int | str | None = "auto",
         initial: Any = None,
         dtype: str = "float32",
         random_state: Any = None,
@@ -177,16 +180,16 @@ class IVMClassifier(DiscreteMachine):
         targets = 2.0 * index - 1.0
         likelihood = discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets))
         likelihood.check_targets(targets)
-        self._fit_posterior(X, targets, likelihood, CLASS_VARIANCE)
+        self._fit_posterior(X, targets, likelihood, CLASS_VARIANCE, vars(self)["score"])
 
     def _check_two_classes(self, y: Array) -> None:
         if len(self.classes_) == 1:
-            raise ParameterError(f"y has one class only, {self.classes_[0]!r}; a classifier needs rows of two classes")
+            raise ParameterError(f"y has one class only, {self.classes_[0]}; a classifier needs rows of two classes")
         if len(self.classes_) > 2:
             raise ParameterError(
                 f"Only binary classification is supported. The type of the target is {type_of_target(y)}: "
                 f"y has {len(self.classes_)} classes. For more, wrap it in sklearn.multiclass.OneVsRestClassifier; "
-                "for ordered ones use IVMOrdinalClassifier"
+                "for ordered ones use IVMOrdinalClassifier, for numbers IVMRegressor"
             )
 
     def decision_function(self, X: Any) -> Floats:

@@ -21,6 +21,7 @@ __all__ = [
     "latent_variance",
     "named",
     "ordinal",
+    "real_score",
 ]
 
 CLASS_VARIANCE: Final = 100.0
@@ -68,12 +69,27 @@ def _column_spreads(X: Inputs) -> tuple[Floats, Floats]:
 def _spread(y: Floats) -> float:
     """Variance of real targets; one for a constant."""
     var = float(np.var(y))
-    return var if var > 0 else 1.0
+    return var if var > 1e-20 * float(np.max(np.abs(y))) ** 2 else 1.0
+
+
+def _robust_spread(y: Floats) -> float:
+    """The same by the median absolute deviation, which outliers do not move."""
+    deviation = 1.4826 * float(np.median(np.abs(y - np.median(y))))
+    return deviation**2 if deviation > 1e-10 * float(np.max(np.abs(y))) else _spread(y)
 
 
 def latent_variance(likelihood: Likelihood, y: Floats) -> float:
     """Prior variance of the latent function for real targets."""
-    return _spread(np.log(y + 0.5)) if isinstance(likelihood, Poisson) else 3.0 * _spread(y)
+    if isinstance(likelihood, Poisson):
+        return _spread(np.log(y + 0.5))
+    if isinstance(likelihood, Gaussian):
+        return 3.0 * _spread(y)
+    return 3.0 * _robust_spread(y)
+
+
+def real_score(likelihood: Likelihood) -> str:
+    """The gain, since the entropy hardly looks at the targets; the entropy where the gain would go after outliers."""
+    return "information_gain" if likelihood.log_concave else "entropy"
 
 
 def _class_bias(y: Floats) -> float:
@@ -86,13 +102,11 @@ def _gaussian(y: Floats) -> Gaussian:
 
 
 def _laplace(y: Floats) -> Laplace:
-    return Laplace(scale=float(np.sqrt(0.5 * _NOISE_SHARE * _spread(y))), bias=float(np.median(y)))
+    return Laplace(scale=float(np.sqrt(0.5 * _NOISE_SHARE * _robust_spread(y))), bias=float(np.median(y)))
 
 
 def _student_t(y: Floats) -> StudentT:
-    deviation = 1.4826 * float(np.median(np.abs(y - np.median(y))))  # an outlier must not set the scale
-    variance = deviation**2 if deviation > 0 else _spread(y)
-    return StudentT(scale=float(np.sqrt(_NOISE_SHARE * variance)), df=4.0, bias=float(np.median(y)))
+    return StudentT(scale=float(np.sqrt(_NOISE_SHARE * _robust_spread(y))), df=4.0, bias=float(np.median(y)))
 
 
 def _poisson(y: Floats) -> Poisson:

@@ -29,10 +29,12 @@ def read(estimator: Any, kernel: Kernel | None, X: Any, y: Any = "no targets", r
         )
         return (checked[0], checked[1].astype(np.float64)) if real else checked
     except ValueError as error:
-        raise _explained(error, X) from error
+        raise _explained(error, X, y) from error
 
 
 def _objects(X: Any) -> Inputs:
+    if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:  # a frame or array of one column
+        X = np.asarray(X)[:, 0]
     if isinstance(X, str) or not hasattr(X, "__len__") or len(X) == 0:
         raise ParameterError("X must be a sequence of at least one object for this kernel")
     objects = np.empty(len(X), dtype=object)
@@ -47,9 +49,16 @@ def _matching(y: Any, n: int, real: bool) -> Any:
     return y
 
 
-def _explained(error: ValueError, X: Any) -> ValueError:
+def _explained(error: ValueError, X: Any, y: Any) -> ValueError:
     """Return the error with the place of the trouble and a remedy."""
     text = str(error)
+    if "could not convert string" in text and _is_text(y):
+        return ParameterError(
+            f"text where numbers belong: {text}. The targets are words; for classes use IVMClassifier"
+        )
+    if "Input y contains" in text:
+        bad = np.flatnonzero(~np.isfinite(np.asarray(y, dtype=np.float64)))
+        return ParameterError(f"{text} The first is in row {bad[0] if len(bad) else '?'}; drop such rows")
     if "could not convert string" in text:
         return ParameterError(
             f"text where numbers belong: {text}. Encode such columns first, for example with "
@@ -60,6 +69,10 @@ def _explained(error: ValueError, X: Any) -> ValueError:
             f"{_place(X)}{text}\nDrop or impute such values, for example with sklearn.impute.SimpleImputer"
         )
     return error
+
+
+def _is_text(y: Any) -> bool:
+    return not isinstance(y, str) and np.asarray(y).dtype.kind in "USO"
 
 
 def _place(X: Any) -> str:

@@ -1,5 +1,6 @@
 """Classification into ordered categories."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ class IVMOrdinalClassifier(DiscreteMachine):
     likelihood : "ordinal" or Ordinal
         By name the cut points are set from the category frequencies.
     categories : sequence, optional
-        The categories from lowest to highest. None sorts those that occur in y.
+        The categories from lowest to highest. None takes the order of an ordered pandas Categorical, else sorts the
+        labels that occur in y, with a warning if they are three words or more.
     approximation, n_active, score, learn, block_size, pool_size, initial, dtype, random_state, verbose
         As for IVMClassifier.
 
@@ -58,8 +60,8 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         n_active: int | float = 500,
         score: Any = "entropy",
         learn: str | None = None,
-        block_size: int = 1,
-        pool_size: int | None = None,
+        block_size: int | str = "auto",
+        pool_size: int | str | None = "auto",
         initial: Any = None,
         dtype: str = "float32",
         random_state: Any = None,
@@ -73,9 +75,10 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         self.categories = categories
 
     def _fit(self, X: Any, y: Any) -> None:
+        categories = _ordered_categories(y) if self.categories is None else self.categories
         X, y = read(self, self.kernel, X, y)
         check_classification_targets(y)
-        targets = self._encode(y).astype(np.float64)
+        targets = self._encode(y, categories).astype(np.float64)
         n = len(self.classes_)
         makers = {"ordinal": lambda y: ordinal(y, n, ORDINAL_VARIANCE)}
         likelihood = discrete(named(makers, self.likelihood, targets))
@@ -84,23 +87,43 @@ history_, stop_reason_, n_features_in_, feature_names_in_
                 f"the likelihood has {len(likelihood.labels)} categories, y has {n}; give {n - 1} thresholds"
             )
         likelihood.check_targets(targets)
-        self._fit_posterior(X, targets, likelihood, ORDINAL_VARIANCE)
+        self._fit_posterior(X, targets, likelihood, ORDINAL_VARIANCE, vars(self)["score"])
 
-    def _encode(self, y: Array) -> Rows:
+    def _encode(self, y: Array, categories: Any) -> Rows:
         found, index = np.unique(y, return_inverse=True)
-        if self.categories is None:
+        if categories is None:
             _check_no_gaps(found)
+            _warn_of_words(found)
             self.classes_ = found
         else:
-            self.classes_ = np.asarray(self.categories)
+            self.classes_ = np.asarray(categories)
+            if self.classes_.ndim != 1 or len(np.unique(self.classes_)) != len(self.classes_):
+                raise ParameterError(f"categories must be a list of distinct labels, lowest first, got {categories!r}")
             place = {label: k for k, label in enumerate(self.classes_.tolist())}
             unknown = [label for label in found.tolist() if label not in place]
-            if unknown or len(place) != len(self.classes_):
-                raise ParameterError(f"categories must be distinct and name every label of y; missing: {unknown[:5]}")
+            if unknown:
+                raise ParameterError(
+                    f"categories must name every label of y, with the same type; missing: {unknown[:5]}"
+                )
             index = np.array([place[label] for label in found.tolist()], dtype=np.intp)[index]
         if len(self.classes_) < 2:
-            raise ParameterError(f"y has one class only, {found[0]!r}; rows of two categories or more are needed")
+            raise ParameterError(f"y has one class only, {found[0]}; rows of two categories or more are needed")
         return index
+
+
+def _ordered_categories(y: Any) -> Any:
+    """Return the categories of an ordered pandas Categorical, or None."""
+    dtype: Any = getattr(y, "dtype", None)
+    return list(dtype.categories) if getattr(dtype, "ordered", False) else None
+
+
+def _warn_of_words(found: Array) -> None:
+    if len(found) > 2 and not np.issubdtype(found.dtype, np.number):
+        warnings.warn(
+            f"IVMOrdinalClassifier orders the categories alphabetically: {', '.join(map(str, found[:6]))}. "
+            "Name them from lowest to highest: categories=[...]",
+            stacklevel=5,
+        )
 
 
 def _check_no_gaps(found: Array) -> None:

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from .._types import Floats
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Discrete, Likelihood
 from .base import InformativeVectorMachine
-from .defaults import REAL_LIKELIHOODS, latent_variance, named
+from .defaults import REAL_LIKELIHOODS, latent_variance, named, real_score
 from .inputs import read
 from .score_method import MethodBesideParameter
 
@@ -27,8 +27,9 @@ class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[mi
         Covariance of the latent function. None scales an RBF kernel and a bias to X and y.
     likelihood : {"gaussian", "laplace", "student_t", "poisson"} or Likelihood
         By name noise and offset are set from the targets.
-    score : {"information_gain", "entropy", "predictive", "random"} or callable
-        With Gaussian noise "entropy" does not look at the targets; "information_gain" does.
+    score : {"auto", "entropy", "information_gain", "predictive", "random"} or callable
+        "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
+        noise that is not log-concave it takes the entropy, since the gain would go after outliers.
     approximation, n_active, learn, block_size, pool_size, initial, dtype, random_state, verbose
         As for IVMClassifier.
 
@@ -57,10 +58,10 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         likelihood: str | Likelihood = "gaussian",
         approximation: str = "factorised",
         n_active: int | float = 500,
-        score: Any = "information_gain",
+        score: Any = "auto",
         learn: str | None = None,
-        block_size: int = 1,
-        pool_size: int | None = None,
+        block_size: int | str = "auto",
+        pool_size: int | str | None = "auto",
         initial: Any = None,
         dtype: str = "float32",
         random_state: Any = None,
@@ -80,7 +81,9 @@ history_, stop_reason_, n_features_in_, feature_names_in_
                 f"{type(likelihood).__name__} is a likelihood for classes; use IVMClassifier or IVMOrdinalClassifier"
             )
         likelihood.check_targets(y)
-        self._fit_posterior(X, y, likelihood, latent_variance(likelihood, y))
+        score = vars(self)["score"]
+        score = real_score(likelihood) if isinstance(score, str) and score == "auto" else score
+        self._fit_posterior(X, y, likelihood, latent_variance(likelihood, y), score)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the mean of the target.
@@ -97,8 +100,8 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         std : array of shape (n_samples,)
         """
         mean, var = self._latent(X)
-        predicted = self.likelihood_.predict(mean, var)
-        return (predicted.mean, np.sqrt(predicted.var)) if return_std else predicted.mean
+        target_mean, target_var = self.likelihood_.predict(mean, var)
+        return (target_mean, np.sqrt(target_var)) if return_std else target_mean
 
     def log_density(self, X: Any, y: Any) -> Floats:
         """Return the log predictive density of known targets: larger is better, noise included.
@@ -114,5 +117,6 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         """
         mean, var = self._latent(X)
         y = column_or_1d(y, dtype=np.float64)
+        assert_all_finite(y, input_name="y")
         check_consistent_length(mean, y)
         return self.likelihood_.tilted(y, mean, var).log_z

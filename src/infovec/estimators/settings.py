@@ -5,19 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Rows
+from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..scores import SCORES, Score
 
-__all__ = [
-    "active_size",
-    "block_sizes",
-    "check_choice",
-    "check_kernel",
-    "initial_rows",
-    "score_function",
-]
+__all__ = ["active_size", "check_choice", "check_kernel", "initial_rows", "open_size", "precision", "score_function"]
 
 
 def _is_whole(value: Any) -> bool:
@@ -37,8 +30,19 @@ def active_size(n_active: Any, n: int) -> int:
 
 def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
     """Raise unless the value is among the choices."""
-    if not any(value is c or (isinstance(c, str) and value == c) for c in choices):
+    if not any(value is c or (isinstance(c, str) and isinstance(value, str) and value == c) for c in choices):
         raise ParameterError(f"{name} must be one of {list(choices)} in this version, got {value!r}")
+
+
+def precision(dtype: Any) -> str:
+    """Return the name of a floating point type."""
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = ""
+    if name not in ("float32", "float64"):
+        raise ParameterError(f"dtype must be one of 'float32' and 'float64', got {dtype!r}")
+    return name
 
 
 def check_kernel(kernel: Any) -> None:
@@ -51,34 +55,45 @@ def check_kernel(kernel: Any) -> None:
 
 
 def score_function(score: Any) -> Score:
-    """Return the selection score by name, or a function of (log_z, g, nu, mean, var) as it is."""
-    if callable(score):
-        return score
+    """Return the selection score by name, or a function of (log_z, g, nu, mean, var) with its answers checked."""
     if isinstance(score, str) and score in SCORES:
         return SCORES[score]
-    raise ParameterError(f"score must be one of {sorted(SCORES)} or a function, got {score!r}")
+    if not callable(score):
+        raise ParameterError(f"score must be one of {sorted(SCORES)} or a function, got {score!r}")
+
+    def checked(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats) -> Floats:
+        value = np.asarray(score(log_z, g, nu, mean, var), dtype=np.float64)
+        if value.shape != var.shape or np.isnan(value).any():
+            raise ParameterError(
+                f"score must return one number for each of {len(var)} rows, none of them NaN; "
+                f"it returned shape {value.shape}"
+            )
+        return value
+
+    return checked
 
 
-def block_sizes(block_size: Any, pool_size: Any) -> tuple[int, int | None]:
-    """Check the sizes of blocks and pools."""
-    for name, value in (("block_size", block_size), ("pool_size", pool_size)):
-        if value is None and name == "pool_size":
-            continue
-        if not _is_whole(value) or value < 1:
-            raise ParameterError(f"{name} must be a whole number from 1, got {value!r}")
-    if pool_size is not None and pool_size < block_size:
-        raise ParameterError(f"pool_size ({pool_size}) must be at least block_size ({block_size})")
-    return int(block_size), None if pool_size is None else int(pool_size)
+def open_size(name: str, value: Any) -> int | None:
+    """Return a size, or None where it is left open."""
+    if value is None or (isinstance(value, str) and value == "auto"):
+        return None
+    if not _is_whole(value) or value < 1:
+        raise ParameterError(f"{name} must be a whole number from 1 or 'auto', got {value!r}")
+    return int(value)
 
 
 def initial_rows(initial: Any, n: int, wanted: int) -> Rows:
-    """Check the rows to include first."""
-    if initial is None:
+    """Return the rows to include first, from numbers or a boolean mask."""
+    if initial is None or (np.ndim(initial) == 1 and len(initial) == 0):
         return np.empty(0, dtype=np.intp)
-    rows = np.atleast_1d(np.asarray(initial))
+    rows = np.asarray(initial)
+    if rows.dtype == bool and rows.shape == (n,):
+        rows = np.flatnonzero(rows)
     fits = rows.ndim == 1 and np.issubdtype(rows.dtype, np.integer)
     if not fits or np.any((rows < 0) | (rows >= n)) or len(np.unique(rows)) != len(rows):
-        raise ParameterError(f"initial must hold distinct row numbers from 0 to {n - 1}, got {initial!r}")
+        raise ParameterError(
+            f"initial must be a list of distinct row numbers from 0 to {n - 1}, or a mask of {n} truth values"
+        )
     if len(rows) > wanted:
         raise ParameterError(
             f"initial has {len(rows)} rows, more than n_active = {wanted}; give fewer or raise n_active"

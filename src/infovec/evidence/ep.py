@@ -26,6 +26,8 @@ def log_evidence(posterior: FactorisedPosterior, y: Floats, likelihood: Likeliho
     outside : float
         Sum of log Z over the rows that are not active.
     """
+    if not len(y):
+        return outside
     at = posterior.active_marginals()
     pi, b = posterior.precision, posterior.precision * posterior.site_mean
     log_z = likelihood.tilted(y, at.cavity_mean, at.cavity_var).log_z

@@ -1,4 +1,7 @@
-"""Layer 1: covariance functions."""
+"""Covariance functions: immutable values that are added with ``+``, multiplied with ``*`` and scaled by numbers.
+
+``RBF(length_scale=2.0) + 0.5 * Linear() + Bias()`` is a kernel; so is a function of yours in ``FromFunction``.
+"""
 
 from .algebra import Kernel, Product, Scaled, Sum
 from .constant import Bias, White

@@ -7,8 +7,10 @@ from numbers import Real
 from typing import ClassVar, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from .._types import Floats, Inputs
+from ..errors import ParameterError
 from ..numerics.parameters import Parametrised
 from ..numerics.transforms import LOG, Transform
 
@@ -25,6 +27,12 @@ class Kernel(Parametrised, ABC):
     Kernels are added and multiplied with ``+`` and ``*``; a positive number times a kernel is a kernel.
     Matrices come out in the precision of the inputs; gradients are computed in double precision.
     """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, part in self._children():
+            if not isinstance(part, Kernel):
+                raise ParameterError(f"{type(self).__name__}: {name} must be a kernel, got {part!r}")
 
     @abstractmethod
     def on(self, Z: Inputs) -> Block:
@@ -55,8 +63,18 @@ class Kernel(Parametrised, ABC):
         """Whether inputs are rows of numbers (else any objects)."""
         return all(part.numeric for _, part in self._children() if isinstance(part, Kernel))
 
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether moving all inputs by the same vector changes nothing."""
+        parts = [part for _, part in self._children() if isinstance(part, Kernel)]
+        return bool(parts) and all(part.shift_invariant for part in parts)
+
     def __call__(self, X: Inputs, Z: Inputs | None = None) -> Floats:
         """K[i, j] = k(X[i], Z[j]); without Z the rows of X with themselves, white noise included."""
+        if self.numeric:
+            X, Z = _as_inputs(X), None if Z is None else _as_inputs(Z)
+            if Z is not None and X.shape[1] != Z.shape[1]:
+                raise ParameterError(f"X has {X.shape[1]} columns, Z has {Z.shape[1]}")
         if Z is not None:
             return self.on(Z)(X)
         K = self.on(X)(X)
@@ -72,12 +90,20 @@ class Kernel(Parametrised, ABC):
     def __add__(self, other: "Kernel") -> "Sum":
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
+    def __radd__(self, other: float) -> "Kernel":
+        return self if other == 0 else NotImplemented  # sum([...]) starts from zero
+
     def __mul__(self, other: "Kernel | float") -> "Kernel":
         if isinstance(other, Kernel):
             return Product(self, other)
         return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
+
+
+def _as_inputs(X: Inputs) -> Inputs:
+    """Lists and frames as arrays; arrays and CSR matrices as they are."""
+    return X if isinstance(X, np.ndarray) or sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,6 +22,11 @@ class Bias(Kernel):
     r"""Uncertainty about a constant added to the function.
 
     .. math:: k(x, z) = v
+
+    Parameters
+    ----------
+    variance : float
+        v.
     """
 
     variance: float = 1.0
@@ -29,6 +34,10 @@ class Bias(Kernel):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"variance": LOG}
+
+    @property
+    def shift_invariant(self) -> bool:
+        return True
 
     def on(self, Z: Inputs) -> Block:
         m = Z.shape[0]
@@ -55,6 +64,11 @@ class White(Kernel):
     r"""White noise in the latent function: a row shares it with itself only, not with an equal row.
 
     .. math:: k(x_i, x_j) = v \, \delta_{ij}
+
+    Parameters
+    ----------
+    variance : float
+        v.
     """
 
     variance: float = 1.0
@@ -62,6 +76,10 @@ class White(Kernel):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"variance": LOG}
+
+    @property
+    def shift_invariant(self) -> bool:
+        return True
 
     def on(self, Z: Inputs) -> Block:
         m = Z.shape[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from .._types import Floats, Inputs
 from ..errors import ParameterError
@@ -118,10 +119,15 @@ class Periodic(Embedding):
     period: float | Floats = 1.0
 
     @property
+    def shift_invariant(self) -> bool:
+        return False
+
+    @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"period": LOG}
 
     def _embed(self, X: Inputs) -> Inputs:
+        X = X.toarray() if sparse.issparse(X) else X
         angle = scale_columns(X, 2.0 * np.pi / np.asarray(self.period), "period")
         return np.hstack([np.cos(angle), np.sin(angle)])
 

@@ -31,6 +31,9 @@ class _Foreign(Kernel):
         return self._gradient({"variance": w @ self.diag(X) / self.variance})
 
 
+_WANTED = "FromFunction: function(X, Z) gets two sequences and must return a len(X) x len(Z) matrix of numbers."
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class FromFunction(_Foreign):
     r"""A kernel given as a Python function, for strings, graphs or any other objects.
@@ -62,11 +65,12 @@ class FromFunction(_Foreign):
 
     def on(self, Z: Inputs) -> Block:
         def block(X: Inputs) -> Floats:
-            K = np.array(self.function(X, Z), dtype=np.float64)  # type: ignore[misc]
+            try:
+                K = np.array(self.function(X, Z), dtype=np.float64)  # type: ignore[misc]
+            except (TypeError, ValueError) as error:
+                raise ParameterError(f"{_WANTED} It failed: {error}") from error
             if K.shape != (len(X), len(Z)):
-                raise ParameterError(
-                    f"FromFunction: function returned shape {K.shape} for {len(X)} and {len(Z)} objects"
-                )
+                raise ParameterError(f"{_WANTED} It returned shape {K.shape} for {len(X)} and {len(Z)} objects.")
             K *= self.variance
             return K
 
@@ -106,7 +110,10 @@ class Precomputed(_Foreign):
         rows = np.asarray(X).reshape(len(X), -1)
         size = np.shape(self.matrix)[0]
         if rows.shape[1] != 1 or np.any(rows != np.round(rows)) or np.any((rows < 0) | (rows >= size)):
-            raise ParameterError(f"Precomputed: inputs must be one column of row numbers from 0 to {size - 1}")
+            raise ParameterError(
+                f"Precomputed: inputs must be one column of row numbers from 0 to {size - 1}; the matrix itself "
+                "goes into the kernel, and X is np.arange(n)[:, None]"
+            )
         return rows[:, 0].astype(np.intp)
 
     def on(self, Z: Inputs) -> Block:

@@ -50,6 +50,10 @@ class Stationary(Kernel):
         """Slope d rho / d parameter for parameters other than scale and variance."""
         return {}
 
+    @property
+    def shift_invariant(self) -> bool:
+        return True
+
     def _scaled(self, X: Inputs) -> Inputs:
         factor = 1.0 / np.asarray(self.length_scale) if np.ndim(self.length_scale) else 1.0 / self.length_scale
         return scale_columns(X, factor, "length_scale")
@@ -110,6 +114,15 @@ class RBF(Stationary):
 
     .. math:: k(x, z) = v \exp\left(-\tfrac12 \sum_j (x_j - z_j)^2 / \ell_j^2\right)
 
+    Parameters
+    ----------
+    length_scale : float or array of shape (n_features,)
+        One length scale, or one for each column (automatic relevance determination).
+    variance : float
+        v.
+
+    Notes
+    -----
     The papers write it with an inverse width; see docs/notation.md for the four conventions.
     """
 

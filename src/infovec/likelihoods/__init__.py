@@ -1,4 +1,4 @@
-"""Layer 1: noise models p(y | f)."""
+"""Noise models p(y | f): immutable values. For one of your own see ``Likelihood``, for classes ``Discrete``."""
 
 from .base import Discrete, Likelihood, Prediction, Site, Tilted
 from .gaussian import Gaussian

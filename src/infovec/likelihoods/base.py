@@ -33,8 +33,26 @@ class Site(NamedTuple):
 class Likelihood(Parametrised, ABC):
     r"""Noise model p(y | f) with one latent value f for each target. An immutable value.
 
-    A likelihood of your own needs ``log_prob`` and ``predict``; everything else has a default, by
-    quadrature or by differences. Write it for arrays of any shape that broadcast.
+    A likelihood of your own needs ``log_prob`` and ``predict``; everything else has a default, by quadrature or by
+    differences. Write it for arrays of any shape that broadcast. Make it a frozen dataclass, so that its parameters
+    are compared and shown; set ``log_concave = False`` if log p(y | f) is not concave in f. Where ``log_prob`` is NaN
+    the target is taken to be impossible. For classes derive from ``Discrete`` and name the ``labels``.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from infovec.likelihoods import Likelihood
+    >>> @dataclass(frozen=True, eq=False, repr=False)
+    ... class Waiting(Likelihood):
+    ...     shape: float = 2.0
+    ...     def log_prob(self, y, f):
+    ...         return (self.shape - 1) * np.log(y) - self.shape * f - y * np.exp(-f)
+    ...     def predict(self, mean, var):
+    ...         rate = self.shape * np.exp(mean + var / 2)
+    ...         return rate, rate**2 * ((1 + 1 / self.shape) * np.exp(var) - 1)
+    >>> Waiting(shape=3.0)
+    Waiting(shape=3)
     """
 
     log_concave: ClassVar[bool] = True
@@ -45,7 +63,7 @@ class Likelihood(Parametrised, ABC):
         """Log p(y | f), elementwise."""
 
     @abstractmethod
-    def predict(self, mean: Floats, var: Floats) -> Prediction:
+    def predict(self, mean: Floats, var: Floats) -> Prediction | tuple[Floats, Floats]:
         """Mean and variance of y when f is N(mean, var)."""
 
     def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
@@ -111,5 +129,5 @@ class Discrete(Likelihood):
         if strange.any():
             raise ParameterError(
                 f"{type(self).__name__}: targets must be among {self.labels.tolist()}, "
-                f"row {int(np.argmax(strange))} has {y[np.argmax(strange)]!r}"
+                f"row {int(np.argmax(strange))} has {float(y[np.argmax(strange)])}"
             )

@@ -48,4 +48,4 @@ class Poisson(Likelihood):
         strange = (y < 0) | (y != np.round(y))
         if strange.any():
             row = int(np.argmax(strange))
-            raise ParameterError(f"Poisson: targets must be counts 0, 1, 2, ...; row {row} has {y[row]!r}")
+            raise ParameterError(f"Poisson: targets must be counts 0, 1, 2, ...; row {row} has {float(y[row])}")

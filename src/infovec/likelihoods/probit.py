@@ -45,7 +45,7 @@ class Probit(Discrete):
         c = y / np.sqrt(self.slope**-2 + var)  # LSH05 eq. 19
         u = c * (mean + self.bias)
         h = hazard(u)
-        return Tilted(log_ndtr(u), c * h, c**2 * h * hazard_excess(u))  # eq. 20, 21
+        return Tilted(log_ndtr(u), c * h, c**2 * h * hazard_excess(u, h))  # eq. 20, 21
 
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         c = y / np.sqrt(self.slope**-2 + var)

@@ -1,7 +1,7 @@
 """Cholesky factors that grow and change without being computed anew."""
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import lapack, solve_triangular
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
@@ -62,5 +62,7 @@ def _rank_one(L: Floats, x: Floats, sign: float) -> Floats:
 
 def inverse_lower(L: Floats) -> Floats:
     r"""Inverse of a lower triangular matrix."""
-    inverse: Floats = solve_triangular(L, np.eye(len(L), dtype=L.dtype), lower=True)
-    return inverse
+    inverse, info = lapack.dtrtri(L.T, lower=0)  # the transpose is in LAPACK's order already
+    if info:
+        raise NotPositiveDefinite(f"the factor has a zero on its diagonal, at {info - 1}")
+    return np.asarray(inverse.T)

@@ -31,27 +31,34 @@ def hazard(x: Floats) -> Floats:
     .. math:: h(x) = \phi(x) / \Phi(x)
     """
     x = np.asarray(x, dtype=np.float64)
-    left, right = np.minimum(x, 0.0), np.maximum(x, 0.0)
     with np.errstate(divide="ignore"):
-        in_left = _SQRT_2_OVER_PI / erfcx(-_SQRT_HALF * left)
-    return np.where(x < 0, in_left, _phi(right) / ndtr(right))
+        h = _SQRT_2_OVER_PI / erfcx(-_SQRT_HALF * np.minimum(x, 37.0))
+    far = x > 37.0  # Phi is one, and erfcx overflows
+    return np.where(far, _phi(x), h) if far.any() else h
 
 
-def hazard_excess(x: Floats) -> Floats:
+def hazard_excess(x: Floats, h: Floats | None = None) -> Floats:
     r"""``hazard(x) + x``, positive everywhere, without cancellation in the left tail.
 
     ``hazard(x) * hazard_excess(x)`` is minus the second derivative of log Phi. Below -8 it is the
     continued fraction of Laplace for Mills' ratio,
 
     .. math:: h(-t) - t = \cfrac{1}{t + \cfrac{2}{t + \cfrac{3}{t + \dots}}}
+
+    ``h`` is the hazard at x, where it is known already.
     """
     x = np.asarray(x, dtype=np.float64)
-    t = np.maximum(-x, 8.0)
+    deep = x < -8.0
+    if not deep.any():
+        return (hazard(x) if h is None else h) + x
+    t = -x[deep]
     tail = t
     for k in range(40, 1, -1):
         tail = t + k / tail
     near = np.maximum(x, -8.0)
-    return np.where(x < -8.0, 1.0 / tail, hazard(near) + near)
+    excess = np.array(hazard(near) + near)
+    excess[deep] = 1.0 / tail
+    return excess
 
 
 def log_half_transform(rate: Floats | float, mean: Floats, var: Floats) -> Floats:

@@ -27,7 +27,7 @@ class ActiveMarginals(NamedTuple):
     cavity_share: Floats  # 1 - pi a
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FactorisedPosterior:
     r"""Posterior process given sites N(u_i | m_i, 1 / pi_i) on the active inputs (SLH eq. 4).
 
@@ -52,6 +52,9 @@ class FactorisedPosterior:
     L: Floats
     beta: Floats
 
+    def __repr__(self) -> str:
+        return f"FactorisedPosterior({len(self.beta)} active rows, {self.kernel!r})"
+
     @cached_property
     def weights(self) -> Floats:
         r"""Weights of the mean on k(x): :math:`\Pi^{1/2} L^{-T} \beta` (NIPS03 eq. 5)."""
@@ -68,8 +71,8 @@ class FactorisedPosterior:
 
     def mean(self, X: Inputs) -> Floats:
         """Latent mean at new inputs, O(d) for each."""
-        mean = np.empty(X.shape[0])
-        for part, K in self._blocks(X):
+        mean = np.zeros(X.shape[0])
+        for part, K in self._blocks(X) if len(self.beta) else ():
             mean[part] = K @ self.weights
         return mean
 
@@ -78,9 +81,9 @@ class FactorisedPosterior:
 
         .. math:: \mu = \beta^T m_*, \qquad \sigma^2 = k(x, x) - |m_*|^2, \qquad m_* = L^{-1} \Pi^{1/2} k_I(x)
         """
-        mean, var = np.empty(X.shape[0]), np.asarray(self.kernel.diag(X), dtype=np.float64)
+        mean, var = np.zeros(X.shape[0]), np.array(self.kernel.diag(X), dtype=np.float64)
         root = np.sqrt(self.precision)[:, None]
-        for part, K in self._blocks(X):
+        for part, K in self._blocks(X) if len(self.beta) else ():
             mean[part] = K @ self.weights
             stubs = solve_triangular(self.L, root * K.T, lower=True, check_finite=False)
             var[part] -= np.einsum("ij,ij->j", stubs, stubs)
@@ -88,7 +91,7 @@ class FactorisedPosterior:
 
     @cached_property
     def _inverse_L(self) -> Floats:
-        return inverse_lower(self.L)
+        return inverse_lower(self.L) if len(self.L) else self.L
 
     def active_marginals(self) -> ActiveMarginals:
         r"""Marginals of the active rows from L, Pi and beta alone, without cancellation.
@@ -98,7 +101,7 @@ class FactorisedPosterior:
         and the cavity (SLH B.1) :math:`a_{\setminus i} = a_i / (1 - \pi_i a_i)`,
         :math:`h_{\setminus i} = (h_i - a_i b_i) / (1 - \pi_i a_i)`.
         """
-        share = np.einsum("ij,ij->j", self._inverse_L, self._inverse_L)
+        share = np.minimum(np.einsum("ij,ij->j", self._inverse_L, self._inverse_L), 1.0 - 1e-15)
         var = (1.0 - share) / self.precision
         mean = (self.L @ self.beta - self._inverse_L.T @ self.beta) / np.sqrt(self.precision)
         cavity_mean = (mean - (1.0 - share) * self.site_mean) / share

@@ -1,5 +1,6 @@
 """Layer 3: which rows become active."""
 
 from .driver import Driver, Progress, StopReason
+from .schedule import Schedule
 
-__all__ = ["Driver", "Progress", "StopReason"]
+__all__ = ["Driver", "Progress", "Schedule", "StopReason"]

@@ -15,6 +15,7 @@ from ..posterior import FactorisedPosterior
 from ..scores import Score
 from ..shards import Candidates, Inclusions, LocalShard
 from .pool import Pool
+from .schedule import Schedule
 
 __all__ = ["Driver", "Progress", "StopReason"]
 
@@ -42,11 +43,11 @@ Callback: TypeAlias = Callable[[Progress], None]
 class Driver:
     """Chooses rows one block at a time and keeps L, beta and the sites of the chosen ones.
 
-    1. Every shard offers its best ``pool_size`` rows by the marginals it has; the best of all form the pool.
-    2. Inside the pool the exact greedy algorithm includes up to ``block_size`` rows.
+    1. Every shard offers its best rows by the marginals it has; the best of all form the pool.
+    2. Inside the pool the exact greedy algorithm includes a block of rows.
     3. Every shard absorbs the block.
 
-    With ``block_size=1`` the pool is the single best row of all, which is algorithm 1 of NIPS03, SLH and LSH05.
+    With blocks of one the pool is the single best row of all, which is algorithm 1 of NIPS03, SLH and LSH05.
 
     Parameters
     ----------
@@ -56,10 +57,8 @@ class Driver:
         The model, and what to select by.
     capacity : int
         Largest active set.
-    block_size : int
-        Rows included between two looks at all rows.
-    pool_size : int or None
-        Rows considered inside a block; None for as many as the block.
+    schedule : Schedule
+        Sizes of blocks and pools.
     """
 
     def __init__(
@@ -69,18 +68,16 @@ class Driver:
         likelihood: Likelihood,
         score: Score,
         capacity: int,
-        block_size: int = 1,
-        pool_size: int | None = None,
+        schedule: Schedule = Schedule(),
     ) -> None:
         self.shards, self.kernel, self.likelihood, self.score = shards, kernel, likelihood, score
-        self.block_size, self.pool_size = block_size, pool_size or block_size
+        self.schedule = schedule
         self.n_rows = sum(len(shard.rows) for shard in shards)
         self.size = 0
         self.active: Rows = np.empty(capacity, dtype=np.intp)
         self._L = np.zeros((capacity, capacity))
         self.beta, self.precision, self.site_mean, self.y = (np.empty(capacity) for _ in range(4))
         self.scores, self.seconds = np.empty(capacity), np.empty(capacity)
-        self._X: list[Inputs] = []
         self._start = time.perf_counter()
 
     def include(self, rows: Rows) -> None:
@@ -94,10 +91,10 @@ class Driver:
         while self.size < wanted:
             if self.size == self.n_rows:
                 return StopReason.EXHAUSTED
-            size = min(self.block_size, wanted - self.size)
-            pool = _merge([shard.candidates(max(size, self.pool_size)) for shard in self.shards])
-            best = np.argsort(-pool.key, kind="stable")[: max(size, self.pool_size)]
-            if not self._step(pool.take(best), size):
+            block, pool_size = self.schedule.sizes(self.size)
+            pool = _merge([shard.candidates(pool_size) for shard in self.shards])
+            best = np.argsort(-pool.key, kind="stable")[:pool_size]
+            if not self._step(pool.take(best), min(block, wanted - self.size)):
                 return StopReason.EXHAUSTED if self.size == self.n_rows else StopReason.UNINFORMATIVE
             if callback is not None:
                 last = self.size - 1
@@ -132,13 +129,12 @@ class Driver:
         self.precision[new], self.site_mean[new] = pool.precision, pool.site_mean
         self.y[new] = pool.candidates.y[pool.order]
         self.scores[new], self.seconds[new] = pool.scores, time.perf_counter() - self._start
-        self._X.append(block.X)
         self.size += len(block.rows)
 
-    def posterior(self) -> FactorisedPosterior:
-        """Return the posterior given the rows included so far."""
+    def posterior(self, X: Inputs) -> FactorisedPosterior:
+        """Return the posterior given the rows included so far; X holds the inputs of all training rows."""
         d = self.size
-        X = sparse.vstack(self._X, format="csr") if sparse.issparse(self._X[0]) else np.concatenate(self._X)
+        X = X[self.active[:d]]
         X = X if X.dtype == object else X.astype(np.float64)
         sites = self.precision[:d].copy(), self.site_mean[:d].copy()
         return FactorisedPosterior(self.kernel, X, *sites, self._L[:d, :d].copy(), self.beta[:d].copy())

@@ -101,5 +101,5 @@ def _covariance(candidates: Candidates, kernel: Kernel) -> Floats:
     """Posterior covariance of the pool, K_C - M_C' M_C; of a single row its variance."""
     if len(candidates.rows) == 1:
         return candidates.var[:, None]
-    A = np.asarray(kernel(candidates.X), dtype=np.float64)
-    return A - candidates.stubs.T @ candidates.stubs
+    A = kernel(candidates.X)
+    return np.asarray(A - candidates.stubs.T @ candidates.stubs, dtype=np.float64)

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
-from ..errors import NotPositiveDefinite
+from ..errors import NotPositiveDefinite, ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..scores import Score
 from .eligibility import selection_keys
+from .index import IndexRule
 from .messages import Candidates, Inclusions
 
 __all__ = ["LocalShard"]
@@ -17,6 +18,7 @@ __all__ = ["LocalShard"]
 # per precision of the stubs: share of the prior variance that is rounding, and that betrays an indefinite kernel
 _ROUNDING: Mapping[str, float] = {"float32": 1e-5, "float64": 1e-13}
 _INDEFINITE: Mapping[str, float] = {"float32": 1e-2, "float64": 1e-6}
+_CHUNK = 8192  # rows whose kernel block is formed at once: it stays in cache, and memory stays bounded
 
 
 class LocalShard:
@@ -35,6 +37,8 @@ class LocalShard:
         Breaks ties between rows of equal score.
     capacity : int
         How many inclusions to make room for.
+    rule : IndexRule
+        How many rows to go on considering.
     """
 
     def __init__(
@@ -48,24 +52,34 @@ class LocalShard:
         score: Score,
         capacity: int,
         dtype: str,
+        rule: IndexRule = IndexRule(),
     ) -> None:
-        self.rows, self.X, self.y = rows, X, y
-        self.priority, self.score = priority, score
+        self.rows, self.X, self.y, self.priority = rows, X, y, priority
+        self.kernel, self.score, self.capacity, self.rule = kernel, score, capacity, rule
         self.likelihood = likelihood.take(rows)
-        self.block = kernel.on(X)
+        self.n_rows, self.size, self.dtype = len(y), 0, np.dtype(dtype)
         self.prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
         self.mean = np.zeros(len(y))
         self.var = self.prior_var.copy()
         self.taken = np.zeros(len(y), dtype=bool)
-        self.size = 0
-        self.dtype = np.dtype(dtype)
-        self._M = np.empty((capacity, len(y)), dtype=self.dtype)
+        entries = capacity * len(y)
+        self._buffer = np.empty(min(entries, rule.max_entries or entries), dtype=self.dtype)
+        self._bind()
         self._check_definite()
+
+    def _bind(self) -> None:
+        """Prepare the kernel on chunks of the rows."""
+        chunks = [slice(i, min(i + _CHUNK, len(self.rows))) for i in range(0, len(self.rows), _CHUNK)]
+        self._blocks = [(chunk, self.kernel.on(self.X[chunk])) for chunk in chunks]
+
+    def _stubs(self, size: int) -> Floats:
+        n = len(self.rows)
+        return self._buffer[: size * n].reshape(size, n)
 
     @property
     def M(self) -> Floats:
         """The stub matrix, (number of included rows, number of rows here)."""
-        return self._M[: self.size]
+        return self._stubs(self.size)
 
     @property
     def min_var(self) -> float:
@@ -94,51 +108,66 @@ class LocalShard:
         return self._offer(at, self.keys())
 
     def _offer(self, at: Rows, key: Floats) -> Candidates:
-        stubs = np.asarray(self.M[:, at], dtype=np.float64)
         return Candidates(
-            self.rows[at],
-            self.X[at],
-            self.y[at],
-            stubs,
-            self.mean[at],
-            self.var[at],
-            self.prior_var[at],
+            self.rows[at], self.X[at], self.y[at], self.M[:, at], self.mean[at], self.var[at], self.prior_var[at],
             key[at],
-        )
+        )  # fmt: skip
 
     def absorb(self, block: Inclusions) -> None:
         r"""Append the stubs of newly included rows and update all marginals (NIPS03 eq. 3, for a block).
 
         .. math:: M_B = L_{BB}^{-1} (\Pi_B^{1/2} K_{B,\cdot} - L_{BI} M_I)
         """
-        t, size = self.size, len(block.rows)
-        K = self.block(block.X)
+        t, end = self.size, self.size + len(block.rows)
         here = np.flatnonzero(np.isin(self.rows, block.rows))
-        which = np.argsort(block.rows)[np.searchsorted(np.sort(block.rows), self.rows[here])]
-        K[which, here] = self.prior_var[here]  # a row with itself: white noise counts
-        K = np.asarray(K, dtype=self.dtype)
-        K *= block.root_precision.astype(self.dtype)[:, None]
-        if t:
-            K -= block.L_left.astype(self.dtype) @ self.M
-        if size == 1:
-            new = np.divide(K, self.dtype.type(block.L_corner[0, 0]), out=self._M[t : t + 1])
-        else:
-            inverse = np.linalg.inv(block.L_corner).astype(self.dtype)
-            new = np.matmul(inverse, K, out=self._M[t : t + size])
-        self.size = t + size
-        self.mean += block.beta.astype(self.dtype) @ new
-        self.var -= np.einsum("ij,ij->j", new, new)
         self.taken[here] = True
+        if self.rule.needs_shrinking(self.n_rows, len(self.rows), end, self.capacity):
+            self.shrink(self.rule.limit(self.n_rows, end, self.capacity))
+            here = np.empty(0, dtype=np.intp)
+        which = np.argsort(block.rows)[np.searchsorted(np.sort(block.rows), self.rows[here])]
+        inverse = np.linalg.inv(block.L_corner)
+        left, right = (inverse @ block.L_left).astype(self.dtype), (inverse * block.root_precision).astype(self.dtype)
+        beta = block.beta.astype(self.dtype)
+        M = self._stubs(end)
+        for chunk, kernel in self._blocks:
+            K = np.asarray(kernel(block.X), dtype=self.dtype)
+            own = (here >= chunk.start) & (here < chunk.stop)
+            K[which[own], here[own] - chunk.start] = self.prior_var[here[own]]  # white noise counts
+            new = right @ K
+            if t:
+                new -= left @ M[:t, chunk]
+            M[t:end, chunk] = new
+            self.mean[chunk] += beta @ new
+            self.var[chunk] -= np.einsum("ij,ij->j", new, new)
+        self.size = end
         self._check_definite()
 
+    def shrink(self, size: int) -> None:
+        """Drop all rows but about ``size``; their stubs move together inside the buffer."""
+        kept = self.rule.keep(self.keys(), self.priority, size)
+        n = len(self.rows)
+        for r in range(self.size):  # in place: row r starts no later than it did
+            self._buffer[r * len(kept) : (r + 1) * len(kept)] = self._buffer[r * n : (r + 1) * n][kept]
+        self.likelihood = self.likelihood.take(kept)
+        self.rows, self.X, self.y, self.priority = self.rows[kept], self.X[kept], self.y[kept], self.priority[kept]
+        self.mean, self.var, self.prior_var = self.mean[kept], self.var[kept], self.prior_var[kept]
+        self.taken = self.taken[kept]
+        self._bind()
+
     def _check_definite(self) -> None:
-        negative = self.var < -_INDEFINITE[self.dtype.name] * np.abs(self.prior_var)
-        if negative.any() or not np.all(np.isfinite(self.var)):
-            at = int(np.argmin(np.where(np.isfinite(self.var), self.var, -np.inf)))
+        if not np.all(np.isfinite(self.var)):
+            raise ParameterError(
+                f"the kernel is not finite: row {self.rows[np.argmin(np.isfinite(self.var))]} has variance nan or inf. "
+                "Check the kernel function or matrix for NaN and overflow; rescale inputs or targets that are huge"
+            )
+        at = int(np.argmin(self.var / np.maximum(np.abs(self.prior_var), 1e-300))) if len(self.var) else 0
+        if len(self.var) and self.var[at] < -_INDEFINITE[self.dtype.name] * np.abs(self.prior_var[at]):
+            single = self.dtype == np.float32
             raise NotPositiveDefinite(
-                f"the kernel is not positive definite: after {self.size} inclusions row {self.rows[at]} has "
-                f"variance {self.var[at]:.3g}. Check the kernel function or matrix on the rows included so far "
-                "and this one, add White(...) to it, or use dtype='float64' if it is nearly singular"
+                f"the kernel is not positive definite{' in single precision' if single else ''}: after {self.size} "
+                f"inclusions row {self.rows[at]} has variance {self.var[at]:.3g}. "
+                + ("Use dtype='float64'. If that fails too, check" if single else "Check")
+                + " the kernel function or matrix on the rows included so far and this one, or add White(...) to it"
             )
         np.maximum(self.var, 0.0, out=self.var)
 

@@ -1,0 +1,42 @@
+"""How many rows are included between two looks at all rows, and from how many they are chosen."""
+
+from dataclasses import dataclass
+from typing import Self
+
+__all__ = ["Schedule"]
+
+_SMALL = 1000  # rows up to which one look for each inclusion costs next to nothing
+_LARGEST = 128  # rows in a block: more gains little in the matrix products and costs in the choice
+_POOL = 6  # candidates for each row of a block
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Blocks that start at one row, where each inclusion changes much, and grow to ``block_size``.
+
+    Parameters
+    ----------
+    block_size : int
+        Largest block. One is the algorithm of the papers: the best of all rows, every time.
+    pool_size : int
+        Candidates for the largest block; smaller blocks have proportionally fewer.
+    """
+
+    block_size: int = 1
+    pool_size: int = 1
+
+    @classmethod
+    def choose(cls, block_size: int | None, pool_size: int | None, n: int, d: int) -> Self:
+        """Fill in what is left open, for n rows and an active set of d."""
+        if block_size is None:
+            block_size = 1 if n <= _SMALL else min(_LARGEST, max(4, d // 16))
+        if pool_size is None:
+            pool_size = 1 if block_size == 1 else _POOL * block_size
+        return cls(block_size, max(block_size, pool_size))
+
+    def sizes(self, t: int) -> tuple[int, int]:
+        """Return the sizes of block and pool once t rows are included."""
+        block = min(self.block_size, max(1, t // 8))
+        if block == 1:
+            return 1, 1
+        return block, max(block, -(-self.pool_size * block // self.block_size))
