@@ -1,29 +1,42 @@
 """What the three estimators share: the fit from targets to posterior, and the latent prediction."""
 
-import sys
+import logging
 import time
+import warnings
 from abc import ABCMeta, abstractmethod
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Floats, Inputs
+from ..errors import ParameterError
 from ..evidence import log_evidence
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..posterior import FactorisedPosterior
-from ..selection import Driver, Progress, Schedule
-from ..shards import LocalShard
+from ..selection import Callback, Driver, Progress, StopReason
+from .budget import memory_limit, stub_entries, threads, time_limit
 from .defaults import default_kernel
 from .inputs import read
-from .settings import active_size, check_choice, check_kernel, initial_rows, open_size, precision, score_function
+from .progress import ProgressBar
+from .settings import check_choice, check_kernel
+from .training import Plan, Training, check_growth, prepare
 
 __all__ = ["InformativeVectorMachine"]
 
-_SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
+_log = logging.getLogger("infovec")
+
+
+class _State(NamedTuple):
+    """What is kept of a fit so that it can go on."""
+
+    driver: Driver
+    X: Inputs
+    training: Training
+    fingerprint: str
 
 
 class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -38,13 +51,19 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         kernel: Kernel | None = None,
         likelihood: str | Likelihood = "gaussian",
         approximation: str = "factorised",
-        n_active: int | float = 500,
+        n_active: int | float | str = 500,
         score: Any = "entropy",
         learn: str | None = None,
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
+        selection: str = "all",
+        max_memory: Any = None,
+        max_time: float | None = None,
         dtype: str = "float32",
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callback: Callback | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -57,7 +76,13 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         self.block_size = block_size
         self.pool_size = pool_size
         self.initial = initial
+        self.selection = selection
+        self.max_memory = max_memory
+        self.max_time = max_time
         self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
 
@@ -79,7 +104,8 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
     def fit(self, X: Any, y: Any) -> Self:
         """Select the active rows and fit their sites.
 
-        When it fails, whatever was fitted before is still there.
+        When it fails, whatever was fitted before is still there. When it is interrupted from the keyboard or runs out
+        of time, the model of the rows included so far is fitted, and ``stop_reason_`` says so.
 
         Parameters
         ----------
@@ -94,41 +120,124 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         """
         before = dict(vars(self))
         try:
-            self._check_settings()
-            self._fit(X, y)
+            with threads(self.n_jobs):
+                training, X = self._prepare(X, y)
+                self._train(training, X)
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
         return self
 
-    @abstractmethod
-    def _fit(self, X: Any, y: Any) -> None:
-        """Read the targets, choose the likelihood and fit the posterior."""
+    def plan(self, X: Any, y: Any) -> Plan:
+        """Predict what ``fit(X, y)`` will take, without fitting.
 
-    def _check_settings(self) -> None:
+        A short calibration (well under a second) times the parts of a block on some of the rows.
+
+        Parameters
+        ----------
+        X, y
+            As for ``fit``.
+
+        Returns
+        -------
+        plan : Plan
+            With ``seconds``, ``memory`` in bytes beyond the inputs, ``n_active``, ``block_size``, ``pool_size`` and
+            more; ``print(plan)`` says it in a sentence.
+        """
+        before = dict(vars(self))
+        try:
+            with threads(self.n_jobs):
+                return self._prepare(X, y)[0].plan()
+        finally:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+
+    def grow(self, n: int) -> Self:
+        """Include more rows, without starting over.
+
+        Needs ``warm_start=True`` when fitting, which keeps the training rows and their stubs in memory.
+
+        Parameters
+        ----------
+        n : int
+            How many rows to add.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        state: _State | None = getattr(self, "_state", None)
+        if state is None:
+            raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
+        with threads(self.n_jobs):
+            self._go_on(state, check_growth(n, state.driver.size))
+        return self
+
+    @abstractmethod
+    def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Likelihood, float, Any]:
+        """Read X and y; return inputs, targets, likelihood, variance of a default kernel, and score."""
+
+    def _prepare(self, X: Any, y: Any) -> tuple[Training, Inputs]:
         check_choice("approximation", self.approximation, ["factorised"])
         check_choice("learn", self.learn, [None])
         check_kernel(self.kernel)
-
-    def _fit_posterior(self, X: Inputs, y: Floats, likelihood: Likelihood, variance: float, score: Any) -> None:
-        """Select the active rows and store the posterior; ``variance`` is for the default kernel."""
-        n = X.shape[0]
-        wanted = active_size(self.n_active, n)
-        initial = initial_rows(self.initial, n, wanted)
-        block_size, pool_size = open_size("block_size", self.block_size), open_size("pool_size", self.pool_size)
-        schedule = Schedule.choose(block_size, pool_size, n, wanted)
-        priority = check_random_state(self.random_state).random_sample(n)
+        X, targets, likelihood, variance, score = self._read_targets(X, y)
+        likelihood.check_targets(targets)
         kernel = default_kernel(X, variance) if self.kernel is None else self.kernel
-        asked = precision(self.dtype)
-        dtype = "float64" if n * wanted <= _SMALL_STUBS else asked
-        choose_by = score_function(score)
-        inputs = _in_precision(X, kernel, dtype)
-        shard = LocalShard(np.arange(n), inputs, y, priority, kernel, likelihood, choose_by, wanted, dtype)
-        driver = Driver([shard], kernel, likelihood, choose_by, wanted, schedule)
-        driver.include(initial)
-        stop_reason = driver.run(wanted, _ProgressLines() if self.verbose else None)
-        self._store(driver, X, kernel, likelihood, str(stop_reason))
+        return prepare(self, X, targets, kernel, likelihood, score), X
+
+    def _train(self, training: Training, X: Inputs) -> None:
+        """Select the active rows and store the posterior."""
+        fingerprint = ""
+        if self.warm_start:
+            ignored = {"n_active", "max_time", "callback", "verbose", "n_jobs", "warm_start"}
+            settings = {k: v for k, v in self.get_params().items() if k not in ignored}
+            fingerprint = joblib.hash([X, training.y, repr(settings), repr(training.kernel)])
+            state: _State | None = getattr(self, "_state", None)
+            if state is not None and state.fingerprint == fingerprint:
+                self._go_on(state, max(training.wanted, state.driver.size))
+                return
+        if _log.isEnabledFor(logging.INFO):
+            _log.info("plan: %s", training.plan())
+        start = time.perf_counter()
+        driver = training.driver()
+        driver.include(training.initial)
+        self._run(driver, X, training, training.wanted)
+        _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
+        self.__dict__.pop("_state", None)
+        if self.warm_start:
+            self._state = _State(driver, X, training, fingerprint)
+
+    def _go_on(self, state: _State, wanted: int) -> None:
+        """Continue the driver of an earlier fit."""
+        driver, training = state.driver, state.training
+        wanted = min(wanted, driver.n_rows)
+        n, p = len(training.y), state.X.shape[1] if state.X.ndim == 2 else 1
+        itemsize = np.dtype(training.dtype).itemsize
+        entries = stub_entries(memory_limit(self.max_memory), n, p, wanted, training.schedule, itemsize)
+        driver.enlarge(wanted, entries if entries < n * wanted else None)
+        self._run(driver, state.X, training, wanted)
+
+    def _run(self, driver: Driver, X: Inputs, training: Training, wanted: int) -> None:
+        callbacks = [c for c in (ProgressBar() if self.verbose else None, self.callback) if c is not None]
+
+        def tell(progress: Progress) -> bool:
+            answers = [bool(c(progress)) for c in callbacks]  # all of them, even if the first says stop
+            return any(answers)
+
+        stop = driver.run(wanted, tell if callbacks else None, time_limit(self.max_time), training.patience())
+        if stop is StopReason.INTERRUPTED:
+            if not driver.size:
+                raise KeyboardInterrupt
+            warnings.warn(
+                f"interrupted: the model has {driver.size} of {wanted} active rows and is usable", stacklevel=4
+            )
+        self._store(driver, X, training.kernel, training.likelihood, str(stop))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in super().__getstate__().items() if k != "_state"}
 
     def _store(self, driver: Driver, X: Inputs, kernel: Kernel, likelihood: Likelihood, stop_reason: str) -> None:
         d = driver.size
@@ -183,29 +292,3 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
             return self.posterior_.mean(inputs)
         mean, var = self._latent(X)
         return mean, np.sqrt(var)
-
-
-def _in_precision(X: Inputs, kernel: Kernel, dtype: str) -> Inputs:
-    """Inputs in the precision of the stubs; columns are centred first where the kernel does not mind."""
-    if not kernel.numeric:
-        return X
-    if dtype == "float32" and kernel.shift_invariant and isinstance(X, np.ndarray):
-        return (X - X.mean(axis=0, dtype=np.float64)).astype(np.float32)
-    return X.astype(dtype, copy=False)
-
-
-class _ProgressLines:
-    """Prints a line now and then, and at the end."""
-
-    def __init__(self) -> None:
-        self.next = time.perf_counter() + 1.0
-
-    def __call__(self, progress: Progress) -> None:
-        done = progress.included == progress.wanted
-        if done or time.perf_counter() > self.next:
-            self.next = time.perf_counter() + 1.0
-            print(
-                f"infovec: {progress.included} of {progress.wanted} rows included, "
-                f"score {progress.score:.4g}, {progress.seconds:.1f} s",
-                file=sys.stderr,
-            )

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._types import Array, Rows
+from .._types import Array, Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
+from ..selection import Callback
 from .classifier import DiscreteMachine, discrete
 from .defaults import ORDINAL_VARIANCE, named, ordinal
 from .inputs import read
@@ -29,7 +30,8 @@ class IVMOrdinalClassifier(DiscreteMachine):
     categories : sequence, optional
         The categories from lowest to highest. None takes the order of an ordered pandas Categorical, else sorts the
         labels that occur in y, with a warning if they are three words or more.
-    approximation, n_active, score, learn, block_size, pool_size, initial, dtype, random_state, verbose
+    approximation, n_active, score, learn, block_size, pool_size, initial, selection, max_memory, max_time, dtype, \
+n_jobs, warm_start, callback, random_state, verbose
         As for IVMClassifier.
 
     Attributes
@@ -57,24 +59,31 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         likelihood: str | Likelihood = "ordinal",
         categories: Any = None,
         approximation: str = "factorised",
-        n_active: int | float = 500,
+        n_active: int | float | str = 500,
         score: Any = "entropy",
         learn: str | None = None,
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
+        selection: str = "all",
+        max_memory: Any = None,
+        max_time: float | None = None,
         dtype: str = "float32",
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callback: Callback | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
-            learn=learn, block_size=block_size, pool_size=pool_size, initial=initial, dtype=dtype,
-            random_state=random_state, verbose=verbose,
+            learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
+            selection=selection, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
+            warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.categories = categories
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Likelihood, float, Any]:
         categories = _ordered_categories(y) if self.categories is None else self.categories
         X, y = read(self, self.kernel, X, y)
         check_classification_targets(y)
@@ -86,8 +95,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
             raise ParameterError(
                 f"the likelihood has {len(likelihood.labels)} categories, y has {n}; give {n - 1} thresholds"
             )
-        likelihood.check_targets(targets)
-        self._fit_posterior(X, targets, likelihood, ORDINAL_VARIANCE, vars(self)["score"])
+        return X, targets, likelihood, ORDINAL_VARIANCE, vars(self)["score"]
 
     def _encode(self, y: Array, categories: Any) -> Rows:
         found, index = np.unique(y, return_inverse=True)

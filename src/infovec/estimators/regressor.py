@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
-from .._types import Floats
+from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Discrete, Likelihood
+from ..selection import Callback
 from .base import InformativeVectorMachine
 from .defaults import REAL_LIKELIHOODS, latent_variance, named, real_score
 from .inputs import read
@@ -30,7 +31,8 @@ class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[mi
     score : {"auto", "entropy", "information_gain", "predictive", "random"} or callable
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.
-    approximation, n_active, learn, block_size, pool_size, initial, dtype, random_state, verbose
+    approximation, n_active, learn, block_size, pool_size, initial, selection, max_memory, max_time, dtype, n_jobs, \
+warm_start, callback, random_state, verbose
         As for IVMClassifier.
 
     Attributes
@@ -57,23 +59,30 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         kernel: Kernel | None = None,
         likelihood: str | Likelihood = "gaussian",
         approximation: str = "factorised",
-        n_active: int | float = 500,
+        n_active: int | float | str = 500,
         score: Any = "auto",
         learn: str | None = None,
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
+        selection: str = "all",
+        max_memory: Any = None,
+        max_time: float | None = None,
         dtype: str = "float32",
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callback: Callback | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
-            learn=learn, block_size=block_size, pool_size=pool_size, initial=initial, dtype=dtype,
-            random_state=random_state, verbose=verbose,
+            learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
+            selection=selection, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
+            warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Likelihood, float, Any]:
         X, y = read(self, self.kernel, X, y, real=True)
         likelihood = named(REAL_LIKELIHOODS, self.likelihood, y)
         if isinstance(likelihood, Discrete):
@@ -83,7 +92,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         likelihood.check_targets(y)
         score = vars(self)["score"]
         score = real_score(likelihood) if isinstance(score, str) and score == "auto" else score
-        self._fit_posterior(X, y, likelihood, latent_variance(likelihood, y), score)
+        return X, y, likelihood, latent_variance(likelihood, y), score
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the mean of the target.

@@ -1,6 +1,6 @@
 """Layer 3: which rows become active."""
 
-from .driver import Driver, Progress, StopReason
-from .schedule import Schedule
+from .driver import Callback, Driver, Progress, StopReason
+from .schedule import Patience, Schedule
 
-__all__ = ["Driver", "Progress", "Schedule", "StopReason"]
+__all__ = ["Callback", "Driver", "Patience", "Progress", "Schedule", "StopReason"]

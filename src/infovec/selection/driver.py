@@ -1,4 +1,4 @@
-"""The driver: greedy inclusion over shards, in blocks. A block of one from a pool of one is the papers' algorithm."""
+"""The driver: greedy inclusion over shards, in blocks. Blocks of one are the papers' algorithm."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,11 +13,11 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..posterior import FactorisedPosterior
 from ..scores import Score
-from ..shards import Candidates, Inclusions, LocalShard
+from ..shards import Candidates, Inclusions, LocalShard, RefilledShard, Representation
 from .pool import Pool
-from .schedule import Schedule
+from .schedule import Patience, Schedule
 
-__all__ = ["Driver", "Progress", "StopReason"]
+__all__ = ["Callback", "Driver", "Progress", "StopReason"]
 
 
 class StopReason(StrEnum):
@@ -26,6 +26,10 @@ class StopReason(StrEnum):
     COMPLETE = "the active set has the size asked for"
     EXHAUSTED = "all rows are included"
     UNINFORMATIVE = "no remaining row is informative"
+    SETTLED = "rows held back are predicted no better"
+    TIME = "the time is used up"
+    CALLBACK = "the callback asked to stop"
+    INTERRUPTED = "interrupted from the keyboard"
 
 
 class Progress(NamedTuple):
@@ -35,9 +39,11 @@ class Progress(NamedTuple):
     wanted: int
     score: float
     seconds: float
+    held_back: float | None  # mean log likelihood of rows held back, if there are any
 
 
-Callback: TypeAlias = Callable[[Progress], None]
+Callback: TypeAlias = Callable[[Progress], object]
+"""Called after every block; a true answer ends the selection."""
 
 
 class Driver:
@@ -71,65 +77,127 @@ class Driver:
         schedule: Schedule = Schedule(),
     ) -> None:
         self.shards, self.kernel, self.likelihood, self.score = shards, kernel, likelihood, score
-        self.schedule = schedule
-        self.n_rows = sum(len(shard.rows) for shard in shards)
-        self.size = 0
+        self.schedule, self.capacity = schedule, capacity
+        self.n_rows = sum(int(np.sum(~shard.held_back)) for shard in shards)
+        self.size, self._seconds = 0, 0.0
         self.active: Rows = np.empty(capacity, dtype=np.intp)
         self._L = np.zeros((capacity, capacity))
         self.beta, self.precision, self.site_mean, self.y = (np.empty(capacity) for _ in range(4))
         self.scores, self.seconds = np.empty(capacity), np.empty(capacity)
-        self._start = time.perf_counter()
+        self._X: list[Inputs] = []
+        self._absorbing = False
 
     def include(self, rows: Rows) -> None:
         """Include given rows first, in order; rows that are not informative are passed over."""
+        start = time.perf_counter()
         for row in rows:
             offered = [shard.these(np.array([row])) for shard in self.shards]
-            self._step(_merge(offered), 1)
+            self._step(_merge(offered), 1, start)
+        self._seconds += time.perf_counter() - start
 
-    def run(self, wanted: int, callback: Callback | None = None) -> StopReason:
-        """Include the most informative rows until ``wanted`` are in."""
+    def run(
+        self,
+        wanted: int,
+        callback: Callback | None = None,
+        max_seconds: float = np.inf,
+        patience: Patience | None = None,
+    ) -> StopReason:
+        """Include the most informative rows until ``wanted`` are in, or something else ends it.
+
+        An interruption from the keyboard ends it too: the rows included so far stand.
+        """
+        start = time.perf_counter()
+        try:
+            self._catch_up()
+            return self._loop(wanted, callback, start, max_seconds, patience)
+        except KeyboardInterrupt:
+            return StopReason.INTERRUPTED
+        finally:
+            self._seconds += time.perf_counter() - start
+
+    def _loop(
+        self, wanted: int, callback: Callback | None, start: float, max_seconds: float, patience: Patience | None
+    ) -> StopReason:
         while self.size < wanted:
             if self.size == self.n_rows:
                 return StopReason.EXHAUSTED
+            if time.perf_counter() - start > max_seconds:
+                return StopReason.TIME
             block, pool_size = self.schedule.sizes(self.size)
+            for shard in self.shards:
+                if isinstance(shard, RefilledShard):
+                    shard.refill(self.representation())
             pool = _merge([shard.candidates(pool_size) for shard in self.shards])
             best = np.argsort(-pool.key, kind="stable")[:pool_size]
-            if not self._step(pool.take(best), min(block, wanted - self.size)):
+            if not self._step(pool.take(best), min(block, wanted - self.size), start):
                 return StopReason.EXHAUSTED if self.size == self.n_rows else StopReason.UNINFORMATIVE
-            if callback is not None:
-                last = self.size - 1
-                callback(Progress(self.size, wanted, self.scores[last], self.seconds[last]))
+            held_back = self.held_back() if callback or patience else None
+            last = self.size - 1
+            if callback and callback(Progress(self.size, wanted, self.scores[last], self.seconds[last], held_back)):
+                return StopReason.CALLBACK
+            if patience and held_back is not None and patience.ends(self.size, held_back):
+                self._rewind(patience.best_size)
+                return StopReason.SETTLED
         return StopReason.COMPLETE
 
-    def _step(self, candidates: Candidates, size: int) -> int:
+    def _step(self, candidates: Candidates, size: int, start: float) -> int:
         """Run a pool and tell all shards; return how many rows came in."""
         if not len(candidates.rows):
             return 0
         likelihood = self.likelihood.take(candidates.rows)
         min_var = self.shards[0].min_var
-        pool = Pool(
-            candidates,
-            min(size, len(candidates.rows)),
-            self.kernel,
-            likelihood,
-            self.score,
-            min_var,
-        )
+        pool = Pool(candidates, min(size, len(candidates.rows)), self.kernel, likelihood, self.score, min_var)
         block = pool.run()
         if len(block.rows):
+            self._absorbing = True
             for shard in self.shards:
                 shard.absorb(block)
-            self._append(block, pool)
+            self._append(block, pool, self._seconds + time.perf_counter() - start)
+            self._absorbing = False
         return len(block.rows)
 
-    def _append(self, block: Inclusions, pool: Pool) -> None:
+    def _append(self, block: Inclusions, pool: Pool, seconds: float) -> None:
         t, new = self.size, slice(self.size, self.size + len(block.rows))
         self.active[new], self.beta[new] = block.rows, block.beta
         self._L[new, :t], self._L[new, new] = block.L_left, block.L_corner
         self.precision[new], self.site_mean[new] = pool.precision, pool.site_mean
         self.y[new] = pool.candidates.y[pool.order]
-        self.scores[new], self.seconds[new] = pool.scores, time.perf_counter() - self._start
+        self.scores[new], self.seconds[new] = pool.scores, seconds
+        self._X.append(block.X)
         self.size += len(block.rows)
+
+    def enlarge(self, capacity: int, max_entries: int | None) -> None:
+        """Make room for more inclusions; nothing is computed anew."""
+        more = capacity - self.capacity
+        if more > 0:
+            self._L = np.pad(self._L, (0, more))
+            for name in ("active", "beta", "precision", "site_mean", "y", "scores", "seconds"):
+                setattr(self, name, np.pad(getattr(self, name), (0, more)))
+            for shard in self.shards:
+                shard.enlarge(capacity, max_entries)
+            self.capacity = capacity
+
+    def _rewind(self, size: int) -> None:
+        """Go back to the first ``size`` inclusions."""
+        beta, self.size = self.beta[: self.size], size
+        for shard in self.shards:
+            shard.rewind(beta, self.active[:size])
+
+    def _catch_up(self) -> None:
+        """Put shards right that an interruption left in the middle of a block."""
+        if self._absorbing:
+            whole = self.representation()
+            self._X = [whole.X]
+            for shard in self.shards:
+                shard.taken = np.isin(shard.rows, self.active[: self.size])
+                shard.restore(whole)
+            self._absorbing = False
+
+    def representation(self) -> Representation:
+        """Return the active set as shards need it to make stubs from nothing."""
+        d = self.size
+        X = _stack(self._X)[:d] if self._X else self.shards[0].X[:0]
+        return Representation(X, np.sqrt(self.precision[:d]), self._L[:d, :d], self.beta[:d])
 
     def posterior(self, X: Inputs) -> FactorisedPosterior:
         """Return the posterior given the rows included so far; X holds the inputs of all training rows."""
@@ -140,8 +208,17 @@ class Driver:
         return FactorisedPosterior(self.kernel, X, *sites, self._L[:d, :d].copy(), self.beta[:d].copy())
 
     def log_likelihood_outside(self) -> float:
-        """Sum of log Z over all rows that are not included."""
+        """Sum of log Z over all rows that are considered and not included."""
         return sum(shard.log_likelihood_outside() for shard in self.shards)
+
+    def held_back(self) -> float | None:
+        """Mean log likelihood of the rows held back, or None if there are none."""
+        sums, counts = zip(*(shard.log_likelihood_held_back() for shard in self.shards), strict=True)
+        return sum(sums) / sum(counts) if sum(counts) else None
+
+
+def _stack(parts: Sequence[Inputs]) -> Inputs:
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def _merge(offers: Sequence[Candidates]) -> Candidates:
@@ -149,7 +226,6 @@ def _merge(offers: Sequence[Candidates]) -> Candidates:
     if len(offers) == 1:
         return offers[0]
     columns = [list(column) for column in zip(*offers, strict=True)]
-    X = sparse.vstack(columns[1], format="csr") if sparse.issparse(columns[1][0]) else np.concatenate(columns[1])
     stubs: Floats = np.concatenate(columns[3], axis=1)
     rows, y, *rest = (np.concatenate(columns[k]) for k in (0, 2, 4, 5, 6, 7))
-    return Candidates(rows, X, y, stubs, *rest)
+    return Candidates(rows, _stack(columns[1]), y, stubs, *rest)

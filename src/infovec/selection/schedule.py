@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-__all__ = ["Schedule"]
+__all__ = ["Patience", "Schedule"]
 
 _SMALL = 1000  # rows up to which one look for each inclusion costs next to nothing
 _LARGEST = 128  # rows in a block: more gains little in the matrix products and costs in the choice
@@ -40,3 +40,23 @@ class Schedule:
         if block == 1:
             return 1, 1
         return block, max(block, -(-self.pool_size * block // self.block_size))
+
+
+class Patience:
+    """When to stop adding rows: the likelihood of rows held back has stopped improving (Thesis 4.4.1).
+
+    It counts as improved when its mean over the held-back rows rises by ``tolerance`` above the best so far. After
+    ``wait`` inclusions without improvement (a quarter of the active set, if that is more) selection ends, and the
+    active set goes back to where it was best. The rows are held back, not merely outside the active set, because
+    selection prefers rows that are badly predicted and so makes the others look better than they are.
+    """
+
+    def __init__(self, tolerance: float = 1e-3, wait: int = 50) -> None:
+        self.tolerance, self.wait = tolerance, wait
+        self.best, self.best_size = -float("inf"), 0
+
+    def ends(self, size: int, held_back: float) -> bool:
+        """Take note of a new value and say whether it is time to stop."""
+        if held_back > self.best + self.tolerance:
+            self.best, self.best_size = held_back, size
+        return size - self.best_size > max(self.wait, size // 4)

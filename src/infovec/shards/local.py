@@ -1,17 +1,19 @@
 """A shard of the training set in this process's memory."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from .._types import Floats, Inputs, Rows
+from .._types import Floats, Inputs, Mask, Rows
 from ..errors import NotPositiveDefinite, ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..scores import Score
 from .eligibility import selection_keys
 from .index import IndexRule
-from .messages import Candidates, Inclusions
+from .messages import Candidates, Inclusions, Representation
 
 __all__ = ["LocalShard"]
 
@@ -39,6 +41,8 @@ class LocalShard:
         How many inclusions to make room for.
     rule : IndexRule
         How many rows to go on considering.
+    held_back : array of bool, optional
+        Rows that are never included, and always considered: they tell how well others are predicted.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class LocalShard:
         capacity: int,
         dtype: str,
         rule: IndexRule = IndexRule(),
+        held_back: Mask | None = None,
     ) -> None:
         self.rows, self.X, self.y, self.priority = rows, X, y, priority
         self.kernel, self.score, self.capacity, self.rule = kernel, score, capacity, rule
@@ -62,6 +67,7 @@ class LocalShard:
         self.mean = np.zeros(len(y))
         self.var = self.prior_var.copy()
         self.taken = np.zeros(len(y), dtype=bool)
+        self.held_back = np.zeros(len(y), dtype=bool) if held_back is None else held_back
         entries = capacity * len(y)
         self._buffer = np.empty(min(entries, rule.max_entries or entries), dtype=self.dtype)
         self._bind()
@@ -89,8 +95,8 @@ class LocalShard:
     def keys(self) -> Floats:
         """Selection key of every row here."""
         return selection_keys(
-            self.score, self.likelihood, self.y, self.mean, self.var, self.prior_var, self.taken, self.priority,
-            self.min_var,
+            self.score, self.likelihood, self.y, self.mean, self.var, self.prior_var,
+            self.taken | self.held_back, self.priority, self.min_var,
         )  # fmt: skip
 
     def candidates(self, k: int) -> Candidates:
@@ -144,15 +150,50 @@ class LocalShard:
 
     def shrink(self, size: int) -> None:
         """Drop all rows but about ``size``; their stubs move together inside the buffer."""
-        kept = self.rule.keep(self.keys(), self.priority, size)
-        n = len(self.rows)
+        held = np.flatnonzero(self.held_back)
+        kept = self.rule.keep(self.keys(), self.priority, max(size - len(held), 1))
+        kept, n = np.sort(np.concatenate([kept, held])), len(self.rows)
         for r in range(self.size):  # in place: row r starts no later than it did
             self._buffer[r * len(kept) : (r + 1) * len(kept)] = self._buffer[r * n : (r + 1) * n][kept]
         self.likelihood = self.likelihood.take(kept)
         self.rows, self.X, self.y, self.priority = self.rows[kept], self.X[kept], self.y[kept], self.priority[kept]
         self.mean, self.var, self.prior_var = self.mean[kept], self.var[kept], self.prior_var[kept]
-        self.taken = self.taken[kept]
+        self.taken, self.held_back = self.taken[kept], self.held_back[kept]
         self._bind()
+
+    def enlarge(self, capacity: int, max_entries: int | None) -> None:
+        """Make room for more inclusions; nothing is computed anew."""
+        self.rule = replace(self.rule, max_entries=max_entries)
+        entries = capacity * self.n_rows
+        bigger = np.empty(min(entries, max_entries or entries), dtype=self.dtype)
+        used = self.size * len(self.rows)
+        bigger[:used] = self._buffer[:used]
+        self._buffer, self.capacity = bigger, capacity
+
+    def rewind(self, beta: Floats, active: Rows) -> None:
+        """Undo the last inclusions: ``beta`` is that of the shard's whole active set, ``active`` the rows that stay."""
+        new = self.M[len(active) :]
+        self.mean -= beta[len(active) :].astype(self.dtype) @ new
+        self.var += np.einsum("ij,ij->j", new, new)
+        self.size, self.taken = len(active), np.isin(self.rows, active)
+
+    def restore(self, whole: Representation) -> None:
+        """Make all stubs and marginals anew from the representation, whatever state they are in."""
+        self.size = len(whole.beta)
+        self.complete(whole, np.arange(len(self.rows)))
+
+    def complete(self, whole: Representation, at: Rows) -> None:
+        r"""Make the stubs and marginals of some rows from nothing.
+
+        .. math:: M_{\cdot,j} = L^{-1} \Pi_I^{1/2} K_{I,j}
+        """
+        for start in range(0, len(at) if self.size else 0, _CHUNK):
+            part = at[start : start + _CHUNK]
+            K = whole.root_precision[:, None] * self.kernel.on(self.X[part])(whole.X)
+            new = solve_triangular(whole.L, K, lower=True, check_finite=False)
+            self.M[:, part] = new
+            self.mean[part] = whole.beta @ new
+            self.var[part] = np.maximum(self.prior_var[part] - np.einsum("ij,ij->j", new, new), 0.0)
 
     def _check_definite(self) -> None:
         if not np.all(np.isfinite(self.var)):
@@ -173,8 +214,15 @@ class LocalShard:
 
     def log_likelihood_outside(self) -> float:
         """Sum of log Z over the rows here that are not included."""
-        out = np.flatnonzero(~self.taken)
-        if not out.size:
-            return 0.0
-        var = np.maximum(self.var[out], self.min_var * self.prior_var[out])
-        return float(np.sum(self.likelihood.take(out).tilted(self.y[out], self.mean[out], var).log_z))
+        return float(np.sum(self._log_z(np.flatnonzero(~self.taken))))
+
+    def log_likelihood_held_back(self) -> tuple[float, int]:
+        """Sum of log Z over the rows held back, and their number."""
+        held = np.flatnonzero(self.held_back)
+        return float(np.sum(self._log_z(held))), len(held)
+
+    def _log_z(self, at: Rows) -> Floats:
+        if not at.size:
+            return np.zeros(0)
+        var = np.maximum(self.var[at], self.min_var * self.prior_var[at])
+        return self.likelihood.take(at).tilted(self.y[at], self.mean[at], var).log_z

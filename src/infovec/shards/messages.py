@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from .._types import Floats, Inputs, Rows
 
-__all__ = ["Candidates", "Inclusions"]
+__all__ = ["Candidates", "Inclusions", "Representation"]
 
 
 class Candidates(NamedTuple):
@@ -36,3 +36,12 @@ class Inclusions(NamedTuple):
     L_left: Floats  # (B, t): L_BI
     L_corner: Floats  # (B, B): L_BB
     beta: Floats  # (B,)
+
+
+class Representation(NamedTuple):
+    """The whole active set as a shard needs it to make the stubs of a row from nothing."""
+
+    X: Inputs
+    root_precision: Floats
+    L: Floats
+    beta: Floats

@@ -1,0 +1,78 @@
+"""Limits on memory, time and threads that a user sets."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ..errors import ParameterError
+from ..selection.cost import predict_bytes
+from ..selection.schedule import Schedule
+
+__all__ = ["memory_limit", "shown_bytes", "stub_entries", "threads", "time_limit"]
+
+_UNITS = {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_FEWEST = 64  # rows that the selection index must have room for
+
+
+def memory_limit(max_memory: Any) -> int:
+    """Return a number of bytes from a number or a text like "2GB"; None is half of what is available."""
+    if max_memory is None:
+        return _available() // 2
+    if isinstance(max_memory, str):
+        match = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]+)\s*", max_memory)
+        if match and match[2].upper() in _UNITS and match[1].count(".") <= 1:
+            return int(float(match[1]) * _UNITS[match[2].upper()])
+    elif isinstance(max_memory, int | float | np.number) and not isinstance(max_memory, bool) and max_memory > 0:
+        return int(max_memory)
+    raise ParameterError(f"max_memory must be a number of bytes or a text such as '2GB', got {max_memory!r}")
+
+
+def _available() -> int:
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not every system tells
+        return 8 * 2**30
+
+
+def shown_bytes(size: float) -> str:
+    """Return a size for people to read."""
+    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+
+
+def stub_entries(limit: int, n: int, p: int, d: int, schedule: Schedule, itemsize: int) -> int:
+    """Return how many numbers the stub matrix may hold within the limit, at most n d."""
+    others, _ = predict_bytes(n, p, d, schedule, itemsize, 0)
+    fewest = min(n, _FEWEST) * d
+    if others + fewest * itemsize > limit:
+        raise ParameterError(
+            f"max_memory of {shown_bytes(limit)} is not enough for {n} rows and {d} active ones: at least "
+            f"{shown_bytes(others + fewest * itemsize)} are needed. Raise max_memory or lower n_active"
+        )
+    return int(min((limit - others) // itemsize, n * d))
+
+
+def time_limit(max_time: Any) -> float:
+    """Return a number of seconds; None is without limit."""
+    if max_time is None:
+        return float("inf")
+    if isinstance(max_time, int | float | np.number) and not isinstance(max_time, bool) and max_time > 0:
+        return float(max_time)
+    raise ParameterError(f"max_time must be a positive number of seconds, got {max_time!r}")
+
+
+@contextmanager
+def threads(n_jobs: Any) -> Iterator[None]:
+    """Limit the threads of the linear algebra; None leaves them alone, -1 takes all processors."""
+    if n_jobs is None:
+        yield
+        return
+    if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ParameterError(f"n_jobs must be None, -1 or a number of threads, got {n_jobs!r}")
+    n_threads = int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
+    with threadpool_limits(limits=n_threads):
+        yield

@@ -1,0 +1,150 @@
+"""From an estimator's settings and its data to a driver that is ready to run."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._types import Floats, Inputs, Mask, Rows
+from ..errors import ParameterError
+from ..kernels import Kernel
+from ..likelihoods import Likelihood
+from ..scores import Score
+from ..selection import Driver, Patience, Schedule
+from ..selection.cost import calibrate, predict_bytes, predict_seconds
+from ..shards import IndexRule, LocalShard, RefilledShard
+from .budget import memory_limit, shown_bytes, stub_entries
+from .settings import active_size, check_choice, initial_rows, open_size, precision, score_function
+
+__all__ = ["SELECTIONS", "Plan", "Training", "prepare"]
+
+SELECTIONS = ("all", "shrinking", "refilled")
+_SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
+_AUTO_MOST = 4000  # active rows at most when their number is left to the data
+_AUTO_FEWEST = 200  # training rows from which some can be held back
+_FULL_UNTIL = 200  # NIPS03: full greedy selection until then
+_INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
+_RETAINED = 0.5  # NIPS03: share of it that stays
+
+
+class Plan(NamedTuple):
+    """What a fit will take, said before it starts."""
+
+    seconds: float
+    memory: int  # bytes, beyond the inputs themselves
+    n_rows: int
+    n_active: int
+    n_index: int  # rows still considered at the end
+    block_size: int
+    pool_size: int
+    dtype: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_active} of {self.n_rows} rows in about {self.seconds:.3g} s and {shown_bytes(self.memory)}; "
+            f"blocks of up to {self.block_size} from {self.pool_size} candidates, {self.n_index} rows considered "
+            f"at the end, {self.dtype}"
+        )
+
+
+@dataclass(frozen=True)
+class Training:
+    """Everything a selection needs, checked."""
+
+    X: Inputs
+    y: Floats
+    kernel: Kernel
+    likelihood: Likelihood
+    score: Score
+    wanted: int
+    initial: Rows
+    schedule: Schedule
+    rule: IndexRule
+    dtype: str
+    selection: str
+    priority: Floats
+    held_back: Mask
+
+    def driver(self) -> Driver:
+        """Return a driver with all rows in one shard."""
+        n = len(self.y)
+        common: tuple[Any, ...] = (
+            np.arange(n), self.X, self.y, self.priority, self.kernel, self.likelihood, self.score, self.wanted,
+            self.dtype, self.rule, self.held_back,
+        )  # fmt: skip
+        shard = LocalShard(*common)
+        if self.selection == "refilled":
+            rng = np.random.default_rng(int(1e9 * self.priority[0]))
+            shard = RefilledShard(
+                *common, index_size=max(_INDEX_SIZE, 2 * self.schedule.pool_size), retained=_RETAINED,
+                full_until=_FULL_UNTIL, rng=rng,
+            )  # fmt: skip
+        return Driver([shard], self.kernel, self.likelihood, self.score, self.wanted, self.schedule)
+
+    def patience(self) -> Patience | None:
+        """Return when to stop early, if rows are held back to tell."""
+        return Patience() if self.held_back.any() else None
+
+    def plan(self) -> Plan:
+        """Predict seconds and memory, after a short calibration."""
+        n, p, d = len(self.y), self.X.shape[1] if self.X.ndim == 2 else 1, self.wanted
+        rates = calibrate(self.X, self.y, self.kernel, self.likelihood, self.score, self.schedule, self.dtype)
+        rule = self.rule
+        if self.selection == "refilled":
+            rule = replace(rule, shrink_after=_FULL_UNTIL, decay=4.0)
+        seconds = predict_seconds(rates, n, d, self.schedule, rule)
+        entries = min(n * d, self.rule.max_entries or n * d)
+        memory = sum(predict_bytes(n, p, d, self.schedule, np.dtype(self.dtype).itemsize, entries))
+        index = min(n, rule.limit(n, d, d))
+        return Plan(seconds, memory, n, d, index, self.schedule.block_size, self.schedule.pool_size, self.dtype)
+
+
+def prepare(estimator: Any, X: Inputs, y: Floats, kernel: Kernel, likelihood: Likelihood, score: Any) -> Training:
+    """Check the settings of an estimator against its data."""
+    n, p = X.shape[0], X.shape[1] if X.ndim == 2 else 1
+    check_choice("selection", estimator.selection, SELECTIONS)
+    priority = check_random_state(estimator.random_state).random_sample(n)
+    wanted, held_back = _how_many(estimator.n_active, n, priority)
+    initial = initial_rows(estimator.initial, n, wanted)
+    held_back[initial] = False
+    block_size, pool_size = open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size)
+    schedule = Schedule.choose(block_size, pool_size, n, wanted)
+    asked = precision(estimator.dtype)
+    dtype = "float64" if n * wanted <= _SMALL_STUBS else asked
+    entries = stub_entries(memory_limit(estimator.max_memory), n, p, wanted, schedule, np.dtype(dtype).itemsize)
+    rule = IndexRule(
+        max_entries=entries if entries < n * wanted else None,
+        shrink_after=max(128, wanted // 16) if estimator.selection == "shrinking" else None,
+    )
+    return Training(
+        _in_precision(X, kernel, dtype), y, kernel, likelihood, score_function(score), wanted, initial, schedule,
+        rule, dtype, estimator.selection, priority, held_back,
+    )  # fmt: skip
+
+
+def _how_many(n_active: Any, n: int, priority: Floats) -> tuple[int, Mask]:
+    """Size of the active set, and rows held back to decide it when it is left to the data."""
+    held_back = np.zeros(n, dtype=bool)
+    if not (isinstance(n_active, str) and n_active == "auto"):
+        return active_size(n_active, n), held_back
+    if n >= _AUTO_FEWEST:
+        held_back[np.argsort(priority)[: min(2000, n // 10)]] = True
+    return min(int(np.sum(~held_back)), _AUTO_MOST), held_back
+
+
+def _in_precision(X: Inputs, kernel: Kernel, dtype: str) -> Inputs:
+    """Inputs in the precision of the stubs; columns are centred first where the kernel does not mind."""
+    if not kernel.numeric:
+        return X
+    if dtype == "float32" and kernel.shift_invariant and isinstance(X, np.ndarray):
+        centred = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+        return centred.astype(np.float32, copy=False)
+    return X.astype(dtype, copy=False)
+
+
+def check_growth(n: Any, size: int) -> int:
+    """Return how many rows to add."""
+    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+        raise ParameterError(f"grow needs a whole number of rows from 1, got {n!r}")
+    return size + int(n)

@@ -1,0 +1,106 @@
+"""What a selection will cost, before it starts: seconds from a short calibration, bytes from the sizes."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .._types import Floats, Inputs
+from ..kernels import Kernel
+from ..likelihoods import Likelihood
+from ..scores import Score
+from ..shards import Inclusions, IndexRule, LocalShard
+from .pool import Pool
+from .schedule import Schedule
+
+__all__ = ["Rates", "calibrate", "predict_bytes", "predict_seconds"]
+
+_SAMPLE = 8192  # rows to calibrate with
+_DEPTH = 512  # inclusions the calibration pretends to have behind it
+
+
+class Rates(NamedTuple):
+    """Measured seconds for the parts of a block."""
+
+    rows: int  # in the sample
+    score: float  # to score the sample
+    flush: dict[int, float]  # block size -> to absorb a block after no inclusion
+    flush_deep: dict[int, float]  # block size -> to absorb a block after _DEPTH inclusions
+    include: float  # for one inclusion inside the largest pool
+    pool: float  # to form the covariance of the largest pool
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    """Best of three."""
+    best = np.inf
+    for _ in range(3):
+        start = time.perf_counter()
+        action()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def calibrate(
+    X: Inputs, y: Floats, kernel: Kernel, likelihood: Likelihood, score: Score, schedule: Schedule, dtype: str
+) -> Rates:
+    """Time the parts of a block on a sample of the rows."""
+    m = min(_SAMPLE, X.shape[0])
+    rows, block = np.arange(m), min(schedule.block_size, m)
+    priority = np.linspace(0.0, 1.0, m)
+    shard = LocalShard(rows, X[:m], y[:m], priority, kernel, likelihood, score, _DEPTH + block, dtype, IndexRule())
+    shard._buffer[:] = 0.0
+    flush: dict[int, float] = {}
+    deep: dict[int, float] = {}
+    for size in {1, block}:
+        for depth, times in ((0, flush), (_DEPTH, deep)):
+            fake = Inclusions(
+                rows[:size], X[:size], np.full(size, 1e-3), np.zeros((size, depth)), np.eye(size), np.zeros(size)
+            )
+
+            def absorb(fake: Inclusions = fake, depth: int = depth) -> None:
+                shard.size = depth
+                shard.absorb(fake)
+
+            times[size] = _seconds(absorb)
+    shard.size, shard.var[:], shard.taken[:] = _DEPTH, shard.prior_var, False
+    score_seconds = _seconds(shard.keys)
+    candidates = shard.candidates(min(schedule.pool_size, m))
+    here = likelihood.take(candidates.rows)
+
+    def pool(size: int) -> Pool:
+        made = Pool(candidates, size, kernel, here, score, shard.min_var)
+        made.run()
+        return made
+
+    one, several = _seconds(lambda: pool(1)), _seconds(lambda: pool(min(9, len(candidates.rows))))
+    include = max(several - one, 0.0) / max(min(9, len(candidates.rows)) - 1, 1)
+    return Rates(m, score_seconds, flush, deep, include, one)
+
+
+def predict_seconds(rates: Rates, n: int, d: int, schedule: Schedule, rule: IndexRule) -> float:
+    """Seconds for n rows and d inclusions: the parts of every block, scaled to its size."""
+    total, t = 0.0, 0
+    largest = max(rates.flush)
+    while t < d:
+        block, pool = schedule.sizes(t)
+        block = min(block, d - t)
+        live = min(n, rule.limit(n, t + block, d))
+        share = 0.0 if largest == 1 else (block - 1) / (largest - 1)
+        shallow, deep = (v[1] + share * (v[largest] - v[1]) for v in (rates.flush, rates.flush_deep))
+        flush = shallow + (deep - shallow) * t / _DEPTH
+        relative = pool / schedule.pool_size
+        total += live / rates.rows * (flush + rates.score)
+        total += rates.pool * relative**2 + block * rates.include * max(relative, 0.3)
+        t += block
+    return total
+
+
+def predict_bytes(n: int, p: int, d: int, schedule: Schedule, itemsize: int, entries: int) -> tuple[int, int]:
+    """Bytes for everything but the stubs, and for the stubs."""
+    factors = 8 * d * d * 3  # L, its copy in the posterior, its inverse for the evidence
+    inputs = 2 * n * p * itemsize  # in the right precision, and as the kernel prepares them
+    rows = 8 * n * 24  # marginals, scores and their intermediate results
+    pool = schedule.pool_size * (3 * 8 * schedule.pool_size + d * itemsize + p * itemsize)
+    block = 4 * schedule.block_size * min(n, _SAMPLE) * itemsize
+    return factors + inputs + rows + pool + block, entries * itemsize

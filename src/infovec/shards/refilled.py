@@ -1,0 +1,77 @@
+"""Randomised greedy selection with a small index that is refilled at random (NIPS03, end of section 3)."""
+
+from typing import Any
+
+import numpy as np
+
+from .._types import Floats, Inputs, Rows
+from .local import LocalShard
+from .messages import Inclusions, Representation
+
+__all__ = ["RefilledShard"]
+
+
+class RefilledShard(LocalShard):
+    """A shard that considers only some rows at a time, and exchanges the worse of them for others.
+
+    All rows are considered until ``full_until`` are included. Then an index of ``index_size`` rows remains; at every
+    look the best ``retained`` share of it stays and the rest is drawn at random from all other rows, whose stubs are
+    made when they come in. Rows out of the index cost nothing.
+
+    Parameters
+    ----------
+    index_size : int
+        m of the paper.
+    retained : float
+        tau of the paper.
+    full_until : int
+        Inclusions by full greedy selection.
+    rng : numpy Generator
+        Draws the rows that come in.
+    """
+
+    def __init__(
+        self, *args: Any, index_size: int, retained: float, full_until: int, rng: np.random.Generator, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.index_size, self.retained, self.full_until, self.rng = index_size, retained, full_until, rng
+        self._all: tuple[Rows, Inputs, Floats, Floats] = self.rows, self.X, self.y, self.priority
+        self._all_taken = self.taken.copy()
+        self._whole_likelihood = self.likelihood
+
+    def absorb(self, block: Inclusions) -> None:
+        self._all_taken[np.isin(self._all[0], block.rows)] = True
+        super().absorb(block)
+
+    def refill(self, whole: Representation) -> None:
+        """Exchange the worse rows of the index for rows drawn at random."""
+        if self.size < self.full_until:
+            return
+        if len(self.rows) > self.index_size:
+            self.shrink(self.index_size)
+        n_new = int((1.0 - self.retained) * len(self.rows))
+        outside = np.flatnonzero(~self._all_taken & ~np.isin(self._all[0], self.rows))
+        n_new = min(n_new, len(outside))
+        if not n_new:
+            return
+        key = np.where(self.held_back, np.inf, self.keys())
+        out = np.argpartition(key, n_new - 1)[:n_new]
+        self._replace(out, self.rng.choice(outside, n_new, replace=False), whole)
+
+    def _replace(self, out: Rows, incoming: Rows, whole: Representation) -> None:
+        """Put rows (by their place among all) into positions of the index, and make their stubs."""
+        order = np.argsort(np.concatenate([np.delete(self.rows, out), self._all[0][incoming]]))
+        kept = np.delete(np.arange(len(self.rows)), out)
+        place = np.concatenate([np.searchsorted(self._all[0], self.rows[kept]), incoming])[order]
+        for r in range(self.size):
+            row = self.M[r]
+            row[:] = np.concatenate([row[kept], np.zeros(len(out), self.dtype)])[order]
+        fill = np.zeros(len(out))
+        self.mean, self.var = (np.concatenate([v[kept], fill])[order] for v in (self.mean, self.var))
+        self.held_back = np.concatenate([self.held_back[kept], fill.astype(bool)])[order]
+        self.rows, self.X, self.y, self.priority = (v[place] for v in self._all)
+        self.likelihood = self._whole_likelihood.take(place)
+        self.taken = self._all_taken[place]
+        self.prior_var = np.asarray(self.kernel.diag(self.X), dtype=np.float64)
+        self._bind()
+        self.complete(whole, np.flatnonzero(np.isin(place, incoming)))
