@@ -65,7 +65,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
-        selection: str = "all",
+        selection: str = "auto",
         max_memory: Any = None,
         max_time: float | None = None,
         dtype: str = "float32",

@@ -19,8 +19,9 @@ from .settings import active_size, check_choice, initial_rows, open_size, precis
 
 __all__ = ["SELECTIONS", "Plan", "Training", "prepare"]
 
-SELECTIONS = ("all", "shrinking", "refilled")
+SELECTIONS = ("auto", "all", "shrinking", "refilled")
 _SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
+_FEW_ROWS = 5000  # up to here all rows are considered to the end unless asked otherwise
 _AUTO_MOST = 4000  # active rows at most when their number is left to the data
 _AUTO_FEWEST = 200  # training rows from which some can be held back
 _FULL_UNTIL = 200  # NIPS03: full greedy selection until then
@@ -94,7 +95,7 @@ class Training:
         if self.selection == "refilled":
             rule = replace(rule, shrink_after=_FULL_UNTIL, decay=4.0)
         seconds = predict_seconds(rates, n, d, self.schedule, rule)
-        entries = min(n * d, self.rule.max_entries or n * d)
+        entries = min(rule.peak(n, d), rule.max_entries or n * d)
         memory = sum(predict_bytes(n, p, d, self.schedule, np.dtype(self.dtype).itemsize, entries))
         index = min(n, rule.limit(n, d, d))
         return Plan(seconds, memory, n, d, index, self.schedule.block_size, self.schedule.pool_size, self.dtype)
@@ -113,13 +114,16 @@ def prepare(estimator: Any, X: Inputs, y: Floats, kernel: Kernel, likelihood: Li
     asked = precision(estimator.dtype)
     dtype = "float64" if n * wanted <= _SMALL_STUBS else asked
     entries = stub_entries(memory_limit(estimator.max_memory), n, p, wanted, schedule, np.dtype(dtype).itemsize)
+    selection = estimator.selection
+    if selection == "auto":
+        selection = "all" if schedule.block_size == 1 or n <= _FEW_ROWS else "shrinking"
     rule = IndexRule(
         max_entries=entries if entries < n * wanted else None,
-        shrink_after=max(128, wanted // 16) if estimator.selection == "shrinking" else None,
+        shrink_after=max(256, wanted // 9) if selection == "shrinking" else None,
     )
     return Training(
         _in_precision(X, kernel, dtype), y, kernel, likelihood, score_function(score), wanted, initial, schedule,
-        rule, dtype, estimator.selection, priority, held_back,
+        rule, dtype, selection, priority, held_back,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 ``RBF(length_scale=2.0) + 0.5 * Linear() + Bias()`` is a kernel; so is a function of yours in ``FromFunction``.
 """
 
-from .algebra import Kernel, Product, Scaled, Sum
+from .algebra import Block, Kernel, Product, Scaled, Sum
 from .constant import Bias, White
 from .dot_product import MLP, Linear, Polynomial
 from .embedding import Periodic, Relevance
@@ -14,6 +14,7 @@ __all__ = [
     "MLP",
     "RBF",
     "Bias",
+    "Block",
     "Exponential",
     "FromFunction",
     "Kernel",

@@ -17,7 +17,7 @@ from ..numerics.transforms import LOG, Transform
 __all__ = ["Block", "Kernel", "Product", "Scaled", "Sum"]
 
 Block: TypeAlias = Callable[[Inputs], Floats]
-"""A kernel with one argument bound: maps X to the matrix k(X, Z)."""
+"""A kernel with one argument bound: maps X to the matrix k(X, Z), which may be read-only if it is constant."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,8 +76,8 @@ class Kernel(Parametrised, ABC):
             if Z is not None and X.shape[1] != Z.shape[1]:
                 raise ParameterError(f"X has {X.shape[1]} columns, Z has {Z.shape[1]}")
         if Z is not None:
-            return self.on(Z)(X)
-        K = self.on(X)(X)
+            return _writable(self.on(Z)(X))
+        K = _writable(self.on(X)(X))
         np.fill_diagonal(K, self.diag(X))
         return K
 
@@ -101,6 +101,11 @@ class Kernel(Parametrised, ABC):
     __rmul__ = __mul__
 
 
+def _writable(K: Floats) -> Floats:
+    """K, or a copy where it is a constant without memory of its own."""
+    return K if K.flags.writeable else K.copy()
+
+
 def _as_inputs(X: Inputs) -> Inputs:
     """Lists and frames as arrays; arrays and CSR matrices as they are."""
     return X if isinstance(X, np.ndarray) or sparse.issparse(X) else np.asarray(X, dtype=np.float64)
@@ -121,7 +126,7 @@ class Sum(Kernel):
         left, right = self.left.on(Z), self.right.on(Z)
 
         def block(X: Inputs) -> Floats:
-            K = left(X)
+            K = _writable(left(X))
             K += right(X)
             return K
 
@@ -162,7 +167,7 @@ class Product(Kernel):
         left, right = self.left.on(Z), self.right.on(Z)
 
         def block(X: Inputs) -> Floats:
-            K = left(X)
+            K = _writable(left(X))
             K *= right(X)
             return K
 
@@ -218,7 +223,7 @@ class Scaled(Kernel):
         inside = self.kernel.on(Z)
 
         def block(X: Inputs) -> Floats:
-            K = inside(X)
+            K = _writable(inside(X))
             K *= self.factor
             return K
 

@@ -41,7 +41,7 @@ class Bias(Kernel):
 
     def on(self, Z: Inputs) -> Block:
         m = Z.shape[0]
-        return lambda X: np.full((X.shape[0], m), self.variance, dtype=_precision(X))
+        return lambda X: np.broadcast_to(_precision(X).type(self.variance), (X.shape[0], m))
 
     def diag(self, X: Inputs) -> Floats:
         return np.full(X.shape[0], self.variance, dtype=_precision(X))
@@ -83,7 +83,7 @@ class White(Kernel):
 
     def on(self, Z: Inputs) -> Block:
         m = Z.shape[0]
-        return lambda X: np.zeros((X.shape[0], m), dtype=_precision(X))
+        return lambda X: np.broadcast_to(_precision(X).type(0.0), (X.shape[0], m))
 
     def diag(self, X: Inputs) -> Floats:
         return np.full(X.shape[0], self.variance, dtype=_precision(X))

@@ -26,7 +26,7 @@ class IndexRule:
 
     max_entries: int | None = None
     shrink_after: int | None = None
-    decay: float = 0.7
+    decay: float = 1.0
     best_share: float = 0.8
 
     def limit(self, n: int, t: int, capacity: int) -> int:
@@ -38,6 +38,10 @@ class IndexRule:
             ahead = min(capacity, t + t // 4 + 1)  # room for a quarter more, so that it shrinks in few steps
             limit = min(limit, self.max_entries // ahead)
         return max(limit, 1)
+
+    def peak(self, n: int, capacity: int) -> int:
+        """Return the largest number of stub entries on the way to ``capacity`` inclusions."""
+        return max(t * min(n, int(1.2 * self.limit(n, t, capacity))) for t in range(1, capacity + 1))
 
     def needs_shrinking(self, n: int, live: int, t: int, capacity: int) -> bool:
         """Whether the stubs of t inclusions would not fit, or the index is well above its limit."""

@@ -8,19 +8,20 @@ from scipy.linalg import solve_triangular
 
 from .._types import Floats, Inputs, Mask, Rows
 from ..errors import NotPositiveDefinite, ParameterError
-from ..kernels import Kernel
+from ..kernels import Block, Kernel
 from ..likelihoods import Likelihood
 from ..scores import Score
 from .eligibility import selection_keys
 from .index import IndexRule
 from .messages import Candidates, Inclusions, Representation
+from .parallel import for_each
 
 __all__ = ["LocalShard"]
 
 # per precision of the stubs: share of the prior variance that is rounding, and that betrays an indefinite kernel
 _ROUNDING: Mapping[str, float] = {"float32": 1e-5, "float64": 1e-13}
 _INDEFINITE: Mapping[str, float] = {"float32": 1e-2, "float64": 1e-6}
-_CHUNK = 8192  # rows whose kernel block is formed at once: it stays in cache, and memory stays bounded
+_CHUNK = 16384  # rows whose kernel block is formed at once: it stays in cache, and memory stays bounded
 
 
 class LocalShard:
@@ -132,19 +133,21 @@ class LocalShard:
             here = np.empty(0, dtype=np.intp)
         which = np.argsort(block.rows)[np.searchsorted(np.sort(block.rows), self.rows[here])]
         inverse = np.linalg.inv(block.L_corner)
-        left, right = (inverse @ block.L_left).astype(self.dtype), (inverse * block.root_precision).astype(self.dtype)
+        both = np.hstack([-inverse @ block.L_left, inverse * block.root_precision]).astype(self.dtype)
         beta = block.beta.astype(self.dtype)
         M = self._stubs(end)
-        for chunk, kernel in self._blocks:
-            K = np.asarray(kernel(block.X), dtype=self.dtype)
+
+        def absorb(part: tuple[slice, Block]) -> None:
+            chunk, kernel = part
             own = (here >= chunk.start) & (here < chunk.stop)
-            K[which[own], here[own] - chunk.start] = self.prior_var[here[own]]  # white noise counts
-            new = right @ K
-            if t:
-                new -= left @ M[:t, chunk]
+            M[t:end, chunk] = kernel(block.X)
+            M[t + which[own], here[own]] = self.prior_var[here[own]]  # a row with itself: white noise counts
+            new = both @ M[:end, chunk]  # one product for both terms
             M[t:end, chunk] = new
             self.mean[chunk] += beta @ new
             self.var[chunk] -= np.einsum("ij,ij->j", new, new)
+
+        for_each(absorb, self._blocks)
         self.size = end
         self._check_definite()
 
