@@ -7,6 +7,7 @@ __all__ = ["Patience", "Schedule"]
 
 _SMALL = 1000  # rows up to which one look for each inclusion costs next to nothing
 _LARGEST = 128  # rows in a block: more gains little in the matrix products and costs in the choice
+_GROWTH = 8  # a block is at most this fraction of the rows included already
 _POOL = 6  # candidates for each row of a block
 
 
@@ -36,7 +37,7 @@ class Schedule:
 
     def sizes(self, t: int) -> tuple[int, int]:
         """Return the sizes of block and pool once t rows are included."""
-        block = min(self.block_size, max(1, t // 8))
+        block = min(self.block_size, max(1, t // _GROWTH))
         if block == 1:
             return 1, 1
         return block, max(block, -(-self.pool_size * block // self.block_size))

@@ -21,6 +21,7 @@ __all__ = ["LocalShard"]
 # per precision of the stubs: share of the prior variance that is rounding, and that betrays an indefinite kernel
 _ROUNDING: Mapping[str, float] = {"float32": 1e-5, "float64": 1e-13}
 _INDEFINITE: Mapping[str, float] = {"float32": 1e-2, "float64": 1e-6}
+_FEW = 4  # rows in a block below which starting threads costs more than they gain
 _CHUNK = 16384  # rows whose kernel block is formed at once: it stays in cache, and memory stays bounded
 
 
@@ -76,7 +77,9 @@ class LocalShard:
 
     def _bind(self) -> None:
         """Prepare the kernel on chunks of the rows."""
-        chunks = [slice(i, min(i + _CHUNK, len(self.rows))) for i in range(0, len(self.rows), _CHUNK)]
+        n = len(self.rows)
+        step = min(_CHUNK, max(2048, -(-n // 2)))  # two chunks at least, so that two threads have work
+        chunks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
         self._blocks = [(chunk, self.kernel.on(self.X[chunk])) for chunk in chunks]
 
     def _stubs(self, size: int) -> Floats:
@@ -147,7 +150,11 @@ class LocalShard:
             self.mean[chunk] += beta @ new
             self.var[chunk] -= np.einsum("ij,ij->j", new, new)
 
-        for_each(absorb, self._blocks)
+        if len(block.rows) < _FEW:
+            for part in self._blocks:
+                absorb(part)
+        else:
+            for_each(absorb, self._blocks)
         self.size = end
         self._check_definite()
 
