@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FAMILIES", "Task", "family", "load", "shrunk"]
+__all__ = ["FAMILIES", "Task", "arrays", "family", "load", "shrunk"]
 
 FAMILIES = ("mnist", "usps", "ijcnn1", "a9a")
 
@@ -67,7 +67,8 @@ def shrunk(task: Task) -> Task:
 
 def load(task: Task, dtype: str = "float32") -> tuple[Any, Any, Any, Any]:
     """Return training inputs and labels, test inputs and labels; the label is 1 for the task's class, else 0."""
-    X, y, X_test, y_test = _read(task.file)
+    data = arrays(task.file)
+    X, y, X_test, y_test = (data[key] for key in ("X_train", "y_train", "X_test", "y_test"))
     rows = np.random.default_rng(0).permutation(len(y))[: task.rows] if task.rows else slice(None)
     test = slice(task.test_rows)
     return (
@@ -76,12 +77,13 @@ def load(task: Task, dtype: str = "float32") -> tuple[Any, Any, Any, Any]:
     )  # fmt: skip
 
 
-def _read(file: str) -> tuple[Any, ...]:
+def arrays(file: str) -> dict[str, Any]:
+    """Return all arrays of a data set."""
     folder = os.environ.get("INFOVEC_DATA")
     if not folder:
         raise SystemExit("Set INFOVEC_DATA to the folder of the data sets; see benchmarks/README.md")
-    with np.load(Path(folder) / f"{file}.npz", allow_pickle=False) as arrays:
-        return tuple(arrays[key] for key in ("X_train", "y_train", "X_test", "y_test"))
+    with np.load(Path(folder) / f"{file}.npz", allow_pickle=False) as stored:
+        return {key: stored[key] for key in stored.files}
 
 
 def _binary(y: Any, label: int) -> Any:

@@ -13,8 +13,7 @@ from infovec.kernels import RBF, Bias, FromFunction, Precomputed, White
 from infovec.likelihoods import Gaussian, Probit, StudentT
 from infovec.scores import SCORES
 from infovec.selection import Driver, Schedule, StopReason
-from infovec.shards import LocalShard
-from infovec.shards.index import IndexRule
+from infovec.shards import IndexRule, LocalShard, RefilledShard
 
 
 def rings(n=120, seed=0):
@@ -204,3 +203,22 @@ def test_stubs_of_a_shrinking_shard_stay_those_of_the_full_one(rule):
     np.testing.assert_allclose(shard.mean, mean, atol=1e-8)
     np.testing.assert_allclose(shard.var, var, atol=1e-8)
     assert len(np.unique(driver.active)) == 40
+
+
+def test_stubs_of_a_refilled_shard_are_right():
+    X, y = rings(500)
+    kernel, likelihood, score = RBF(1.0, 9.0) + Bias(), Probit(), SCORES["entropy"]
+    priority = np.random.default_rng(0).random(500)
+    common = (np.arange(500), X, 2.0 * y - 1.0, priority, kernel, likelihood, score, 60, "float64")
+    shard = RefilledShard(
+        *common, index_size=80, retained=0.5, full_until=10, rng=np.random.default_rng(1)
+    )  # fmt: skip
+    driver = Driver([shard], kernel, likelihood, score, 60, Schedule(4, 24))
+    assert driver.run(60) is StopReason.COMPLETE
+    assert len(np.unique(driver.active)) == 60
+    assert len(shard.rows) <= 80
+    assert np.all(np.diff(shard.rows) > 0)
+    mean, var = driver.posterior(X).predict(X[shard.rows])
+    np.testing.assert_allclose(shard.mean, mean, atol=1e-8)
+    np.testing.assert_allclose(shard.var, var, atol=1e-8)
+    np.testing.assert_array_equal(shard.y, 2.0 * y[shard.rows] - 1.0)

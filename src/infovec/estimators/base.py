@@ -22,8 +22,8 @@ from .budget import memory_limit, stub_entries, threads, time_limit
 from .defaults import default_kernel
 from .inputs import read
 from .progress import ProgressBar
-from .settings import check_choice, check_kernel
-from .training import Plan, Training, check_growth, prepare
+from .settings import check_choice, check_growth, check_kernel
+from .training import Plan, Training, prepare
 
 __all__ = ["InformativeVectorMachine"]
 

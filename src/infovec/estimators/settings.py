@@ -10,7 +10,16 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..scores import SCORES, Score
 
-__all__ = ["active_size", "check_choice", "check_kernel", "initial_rows", "open_size", "precision", "score_function"]
+__all__ = [
+    "active_size",
+    "check_choice",
+    "check_growth",
+    "check_kernel",
+    "initial_rows",
+    "open_size",
+    "precision",
+    "score_function",
+]
 
 
 def _is_whole(value: Any) -> bool:
@@ -43,6 +52,13 @@ def precision(dtype: Any) -> str:
     if name not in ("float32", "float64"):
         raise ParameterError(f"dtype must be one of 'float32' and 'float64', got {dtype!r}")
     return name
+
+
+def check_growth(n: Any, size: int) -> int:
+    """Return the size of an active set of ``size`` rows grown by n."""
+    if not _is_whole(n) or n < 1:
+        raise ParameterError(f"grow needs a whole number of rows from 1, got {n!r}")
+    return size + int(n)
 
 
 def check_kernel(kernel: Any) -> None:

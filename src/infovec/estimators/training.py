@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._types import Floats, Inputs, Mask, Rows
-from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..scores import Score
@@ -145,10 +144,3 @@ def _in_precision(X: Inputs, kernel: Kernel, dtype: str) -> Inputs:
         centred = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
         return centred.astype(np.float32, copy=False)
     return X.astype(dtype, copy=False)
-
-
-def check_growth(n: Any, size: int) -> int:
-    """Return how many rows to add."""
-    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
-        raise ParameterError(f"grow needs a whole number of rows from 1, got {n!r}")
-    return size + int(n)

@@ -9,6 +9,7 @@ import numpy as np
 from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
+from ..numerics.cholesky import inverse_lower
 from ..scores import Score
 from ..shards import Inclusions, IndexRule, LocalShard
 from .pool import Pool
@@ -27,8 +28,12 @@ class Rates(NamedTuple):
     score: float  # to score the sample
     flush: dict[int, float]  # block size -> to absorb a block after no inclusion
     flush_deep: dict[int, float]  # block size -> to absorb a block after _DEPTH inclusions
+    offer: float  # to gather the largest pool after _DEPTH inclusions
     include: float  # for one inclusion inside the largest pool
     pool: float  # to form the covariance of the largest pool
+    touch: float  # for a byte of memory that is new to the process
+    move: float  # for a byte that moves when the index shrinks
+    invert: float  # to invert a factor of _DEPTH rows
 
 
 def _seconds(action: Callable[[], object]) -> float:
@@ -66,6 +71,7 @@ def calibrate(
     shard.size, shard.var[:], shard.taken[:] = _DEPTH, shard.prior_var, False
     score_seconds = _seconds(shard.keys)
     candidates = shard.candidates(min(schedule.pool_size, m))
+    offer = max(_seconds(lambda: shard.candidates(min(schedule.pool_size, m))) - score_seconds, 0.0)
     here = likelihood.take(candidates.rows)
 
     def pool(size: int) -> Pool:
@@ -75,21 +81,37 @@ def calibrate(
 
     one, several = _seconds(lambda: pool(1)), _seconds(lambda: pool(min(9, len(candidates.rows))))
     include = max(several - one, 0.0) / max(min(9, len(candidates.rows)) - 1, 1)
-    return Rates(m, score_seconds, flush, deep, include, one)
+    return Rates(m, score_seconds, flush, deep, offer, include, one, *_memory_rates())
+
+
+def _memory_rates() -> tuple[float, float, float]:
+    start = time.perf_counter()
+    fresh = np.empty(2**25, dtype=np.uint8)
+    fresh[::4096] = 0
+    touch = (time.perf_counter() - start) / fresh.nbytes
+    some = np.flatnonzero(np.arange(2**20) % 5)
+    source = np.zeros(2**20, dtype=np.float32)
+    move = _seconds(lambda: source[some]) / (4 * len(some))
+    return touch, move, _seconds(lambda: inverse_lower(np.eye(_DEPTH)))
 
 
 def predict_seconds(rates: Rates, n: int, d: int, schedule: Schedule, rule: IndexRule) -> float:
     """Seconds for n rows and d inclusions: the parts of every block, scaled to its size."""
-    total, t = 0.0, 0
-    largest = max(rates.flush)
+    largest, before, t = max(rates.flush), n, 0
+    entries = min(rule.peak(n, d), rule.max_entries or n * d)
+    total = (4 * entries + 16 * d * d) * rates.touch + rates.invert * (d / _DEPTH) ** 3
     while t < d:
         block, pool = schedule.sizes(t)
         block = min(block, d - t)
-        live = min(n, rule.limit(n, t + block, d))
+        live = min(n, int(1.1 * rule.limit(n, t + block, d)))  # it shrinks in steps, and is above the limit between
         share = 0.0 if largest == 1 else (block - 1) / (largest - 1)
         shallow, deep = (v[1] + share * (v[largest] - v[1]) for v in (rates.flush, rates.flush_deep))
         flush = shallow + (deep - shallow) * t / _DEPTH
         relative = pool / schedule.pool_size
+        if before > 1.2 * live:
+            total += 4 * live * t * rates.move
+            before = live
+        total += rates.offer * relative * t / _DEPTH
         total += live / rates.rows * (flush + rates.score)
         total += rates.pool * relative**2 + block * rates.include * max(relative, 0.3)
         t += block

@@ -46,18 +46,18 @@ class Schedule:
 class Patience:
     """When to stop adding rows: the likelihood of rows held back has stopped improving (Thesis 4.4.1).
 
-    It counts as improved when its mean over the held-back rows rises by ``tolerance`` above the best so far. After
-    ``wait`` inclusions without improvement (a quarter of the active set, if that is more) selection ends, and the
-    active set goes back to where it was best. The rows are held back, not merely outside the active set, because
+    It counts as improved when the mean loss of the held-back rows falls by the share ``tolerance`` below the best so
+    far. After ``wait`` inclusions without improvement (a quarter of the active set, if that is more) selection ends, and
+    the active set goes back to where it was best. The rows are held back, not merely outside the active set, because
     selection prefers rows that are badly predicted and so makes the others look better than they are.
     """
 
-    def __init__(self, tolerance: float = 1e-3, wait: int = 50) -> None:
+    def __init__(self, tolerance: float = 0.01, wait: int = 100) -> None:
         self.tolerance, self.wait = tolerance, wait
         self.best, self.best_size = -float("inf"), 0
 
     def ends(self, size: int, held_back: float) -> bool:
         """Take note of a new value and say whether it is time to stop."""
-        if held_back > self.best + self.tolerance:
+        if self.best_size == 0 or held_back > self.best + self.tolerance * abs(self.best):
             self.best, self.best_size = held_back, size
         return size - self.best_size > max(self.wait, size // 4)

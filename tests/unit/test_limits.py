@@ -1,0 +1,265 @@
+"""Limits and continuation: memory, time, interruption, callbacks, growing, and the number of rows left to the data."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from infovec import IVMClassifier, IVMRegressor
+from infovec.errors import ParameterError
+from infovec.estimators.budget import memory_limit
+from infovec.kernels import RBF, Bias, FromFunction
+from infovec.selection import Patience
+
+
+def spirals(n=1500, seed=0, noise=0.1):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, size=n)
+    t = rng.uniform(0.5, 3.0, size=n)
+    X = (t * np.array([np.cos(3 * t + np.pi * y), np.sin(3 * t + np.pi * y)])).T
+    return X + noise * rng.normal(size=(n, 2)), y
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("2GB", 2_000_000_000), ("1.5 MB", 1_500_000), ("64MiB", 64 * 2**20), (123456, 123456), (1e6, 1_000_000)],
+)
+def test_memory_by_words(text, size):
+    assert memory_limit(text) == size
+
+
+@pytest.mark.parametrize("bad", ["much", "2 apples", -1, 0, True, [1]])
+def test_memory_that_makes_no_sense(bad):
+    with pytest.raises(ParameterError, match="max_memory must be"):
+        memory_limit(bad)
+
+
+def test_half_of_what_is_available_is_the_default():
+    assert memory_limit(None) > 2**20
+
+
+def test_too_little_memory_is_said_before_any_work():
+    X, y = spirals(4000)
+
+    def never(A, B):
+        raise AssertionError("work was done")
+
+    with pytest.raises(ParameterError, match="max_memory of 1 MB is not enough for 4000 rows and 500 active ones"):
+        IVMClassifier(kernel=FromFunction(never), n_active=500, max_memory="1MB").fit(list(X), y)
+
+
+def test_a_memory_cap_shrinks_the_index_and_hardly_the_quality():
+    X, y = spirals(4000)
+    Z, t = spirals(2000, seed=1)
+    free = IVMClassifier(n_active=300, dtype="float32", selection="all", random_state=0)
+    capped = IVMClassifier(n_active=300, dtype="float32", selection="all", max_memory="7MB", random_state=0)
+    assert capped.plan(X, y).n_index < 4000 == free.plan(X, y).n_index
+    assert capped.plan(X, y).memory <= 7e6
+    assert capped.fit(X, y).score(Z, t) > free.fit(X, y).score(Z, t) - 0.01
+
+
+@pytest.mark.parametrize("selection", ["all", "shrinking", "refilled"])
+def test_every_way_of_looking_selects_well(selection):
+    X, y = spirals(3000)
+    Z, t = spirals(2000, seed=1)
+    model = IVMClassifier(n_active=400, selection=selection, block_size=16, random_state=0).fit(X, y)
+    assert len(np.unique(model.active_)) == 400
+    assert model.score(Z, t) > 0.97
+    again = IVMClassifier(n_active=400, selection=selection, block_size=16, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.active_, again.active_)
+    mean, std = model.predict_latent(X[model.active_])
+    assert np.all(std < 10.0)
+    assert np.all(np.isfinite(mean))
+
+
+def test_automatic_selection():
+    plan = IVMClassifier(n_active=900).plan(*spirals(6000))
+    assert plan.n_index < 6000  # shrinks
+    assert IVMClassifier(n_active=900, block_size=1).plan(*spirals(6000)).n_index == 6000  # the papers' algorithm
+    assert IVMClassifier(n_active=900).plan(*spirals(4000)).n_index == 4000
+    with pytest.raises(ParameterError, match="selection must be one of"):
+        IVMClassifier(selection="some").fit(*spirals(100))
+
+
+def test_the_plan_is_about_right():
+    X, y = spirals(6000)
+    model = IVMClassifier(n_active=400, selection="all", random_state=0)
+    plan = model.plan(X, y)
+    assert not hasattr(model, "classes_")  # nothing was fitted
+    start = time.perf_counter()
+    model.fit(X, y)
+    seconds = time.perf_counter() - start
+    assert plan.seconds / 10 < seconds < plan.seconds * 10  # the machine may be busy; benchmarks measure it properly
+    assert plan.n_active == 400
+    assert "400 of 6000 rows in about" in str(plan)
+
+
+def test_time_runs_out_with_a_usable_model():
+    X, y = spirals(4000)
+    model = IVMClassifier(n_active=4000, block_size=1, max_time=0.3, random_state=0).fit(X, y)
+    assert model.stop_reason_ == "the time is used up"
+    assert 0 < len(model.active_) < 4000
+    assert np.all(np.isfinite(model.predict_proba(X[:50])))
+    with pytest.raises(ParameterError, match="max_time must be"):
+        IVMClassifier(max_time=-1).fit(X, y)
+
+
+def test_a_callback_sees_every_block_and_may_stop():
+    X, y = spirals()
+    seen = []
+
+    def callback(progress):
+        seen.append(progress)
+        return progress.included >= 40
+
+    model = IVMClassifier(n_active=200, block_size=8, callback=callback, random_state=0).fit(X, y)
+    assert model.stop_reason_ == "the callback asked to stop"
+    assert [p.included for p in seen] == sorted({p.included for p in seen})
+    assert len(model.active_) == seen[-1].included < 60
+    assert seen[-1].wanted == 200
+
+
+@pytest.mark.parametrize("block_size", [1, 16])
+def test_growing_equals_fitting_at_once(block_size):
+    X, y = spirals()
+    settings = {"kernel": RBF(0.5, 50.0) + Bias(), "block_size": block_size, "initial": [0], "dtype": "float64"}
+    grown = IVMClassifier(n_active=60, warm_start=True, **settings).fit(X, y)
+    first = grown.active_.copy()
+    grown.grow(40)
+    assert len(grown.active_) == 100
+    np.testing.assert_array_equal(grown.active_[:60], first)
+    at_once = IVMClassifier(n_active=100, **settings).fit(X, y)
+    if block_size == 1:
+        np.testing.assert_array_equal(grown.active_, at_once.active_)
+        assert grown.log_evidence_ == pytest.approx(at_once.log_evidence_, rel=1e-9)
+    assert grown.history_["seconds"][99] > grown.history_["seconds"][59]
+
+
+def test_warm_start_goes_on_with_the_same_data_only():
+    X, y = spirals()
+    model = IVMClassifier(n_active=40, warm_start=True, random_state=0).fit(X, y)
+    first = model.active_.copy()
+    model.set_params(n_active=70).fit(X, y)
+    np.testing.assert_array_equal(model.active_[:40], first)
+    assert len(model.active_) == 70
+    model.fit(X[::-1], y[::-1])
+    assert len(model.active_) == 70
+    assert not np.array_equal(model.active_[:40], first)
+
+
+def test_growing_needs_a_warm_start_and_files_stay_small():
+    X, y = spirals()
+    cold = IVMClassifier(n_active=20, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="warm_start=True"):
+        cold.grow(10)
+    warm = IVMClassifier(n_active=20, warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError, match="whole number"):
+        warm.grow(0)
+    copy = pickle.loads(pickle.dumps(warm))
+    np.testing.assert_allclose(copy.predict_proba(X), warm.predict_proba(X))
+    assert len(pickle.dumps(warm)) < 1.2 * len(pickle.dumps(cold))
+
+
+def test_the_number_of_rows_left_to_the_data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 5))
+    y = (X[:, 0] + X[:, 1] ** 2 > 1.0).astype(int)
+    model = IVMClassifier(n_active="auto", random_state=0).fit(X[:2000], y[:2000])
+    assert model.stop_reason_ == "rows held back are predicted no better"
+    assert 20 < len(model.active_) < 1500
+    full = IVMClassifier(n_active=1500, random_state=0).fit(X[:2000], y[:2000])
+    assert model.score(X[2000:], y[2000:]) > full.score(X[2000:], y[2000:]) - 0.01
+    # what is left when selection goes back to the best is the model of those rows alone
+    again = IVMClassifier(n_active=len(model.active_), initial=model.active_, random_state=0).fit(X[:2000], y[:2000])
+    np.testing.assert_allclose(again.predict_latent(X[2000:])[0], model.predict_latent(X[2000:])[0], atol=1e-3)
+    assert again.log_evidence_ == pytest.approx(model.log_evidence_, rel=1e-3)
+
+
+def test_few_rows_are_not_held_back():
+    X, y = spirals(60)
+    assert len(IVMClassifier(n_active="auto", random_state=0).fit(X, y).active_) == 60
+    line = np.linspace(0, 1, 600)[:, None]
+    model = IVMRegressor(n_active="auto", random_state=0).fit(line, 3.0 * line[:, 0])
+    assert len(model.active_) < 300
+
+
+def test_patience_waits_and_goes_back_to_the_best():
+    patience = Patience(tolerance=0.02, wait=10)
+    assert not patience.ends(10, -1.0)
+    assert not patience.ends(15, -0.5)
+    assert not patience.ends(20, -0.495)  # one per cent is not enough of an improvement
+    assert patience.ends(26, -0.6)
+    assert patience.best_size == 15
+
+
+def test_threads_follow_n_jobs():
+    X, y = spirals(300)
+    counts = []
+
+    def callback(progress):
+        counts.append(max(lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"))
+
+    IVMClassifier(n_active=3, n_jobs=1, callback=callback).fit(X, y)
+    assert set(counts) == {1}
+    for bad in (0, 1.5, "all"):
+        with pytest.raises(ParameterError, match="n_jobs must be"):
+            IVMClassifier(n_jobs=bad).fit(X, y)
+
+
+def test_an_interruption_leaves_a_usable_model_that_can_grow():
+    X, y = spirals(3000)
+    for delay in (0.15, 0.3):
+        model = IVMClassifier(n_active=3000, block_size=1, warm_start=True, dtype="float64", random_state=0)
+        timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        with pytest.warns(UserWarning, match="interrupted: the model has"):
+            model.fit(X, y)
+        timer.join()
+        assert model.stop_reason_ == "interrupted from the keyboard"
+        d = len(model.active_)
+        mean, _ = model.predict_latent(X[:20])
+        model.grow(20)
+        assert len(model.active_) == d + 20
+        shard = model._state.driver.shards[0]
+        np.testing.assert_allclose(shard.mean[:20], model.predict_latent(X[:20])[0], atol=1e-6)
+        assert np.all(np.isfinite(mean))
+
+
+SCRIPT = """
+import signal, sys, threading, numpy as np, warnings
+warnings.simplefilter("ignore")
+from infovec import IVMClassifier
+rng = np.random.default_rng(0)
+X = rng.normal(size=(20000, 10)); y = (X[:, 0] * X[:, 1] > 0).astype(int)
+print("ready", flush=True)
+try:
+    model = IVMClassifier(n_active=2000, random_state=0).fit(X, y)
+    assert np.all(np.isfinite(model.predict_proba(X[:10])))
+    print("model", len(model.active_), model.stop_reason_)
+except KeyboardInterrupt:
+    print("clean exception")
+"""
+
+
+def test_a_signal_at_any_moment_leaves_a_model_or_a_clean_exception():
+    rng = np.random.default_rng(0)
+    endings = set()
+    for delay in rng.uniform(0.0, 1.2, size=10):
+        process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+        )
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        endings.add(out.split()[0])
+    assert endings <= {"model", "clean"}
+    assert "model" in endings
