@@ -47,7 +47,7 @@ class Patience:
     """When to stop adding rows: the likelihood of rows held back has stopped improving (Thesis 4.4.1).
 
     It counts as improved when the mean loss of the held-back rows falls by the share ``tolerance`` below the best so
-    far. After ``wait`` inclusions without improvement (a quarter of the active set, if that is more) selection ends, and
+    far. After ``wait`` inclusions without improvement (a quarter of the active set, if that is more) selection ends and
     the active set goes back to where it was best. The rows are held back, not merely outside the active set, because
     selection prefers rows that are badly predicted and so makes the others look better than they are.
     """
