@@ -240,7 +240,9 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         return {k: v for k, v in super().__getstate__().items() if k != "_state"}
 
     def _store(self, driver: Driver, X: Inputs, kernel: Kernel, likelihood: Likelihood, stop_reason: str) -> None:
-        d = driver.size
+        d, outside = driver.size, driver.log_likelihood_outside()
+        if not self.warm_start:
+            driver.shards = []  # their memory is needed now
         self.kernel_, self.likelihood_, self.stop_reason_ = kernel, likelihood, stop_reason
         self.posterior_ = driver.posterior(X)
         self.active_ = driver.active[:d].copy()
@@ -249,12 +251,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         self.history_ = {
             "row": self.active_, "score": driver.scores[:d].copy(), "seconds": driver.seconds[:d].copy()
         }  # fmt: skip
-        self.log_evidence_ = log_evidence(
-            self.posterior_,
-            driver.y[:d],
-            likelihood.take(self.active_),
-            driver.log_likelihood_outside(),
-        )
+        self.log_evidence_ = log_evidence(self.posterior_, driver.y[:d], likelihood.take(self.active_), outside)
 
     def _read(self, X: Any) -> Inputs:
         """Inputs to predict for, in double precision."""

@@ -46,14 +46,15 @@ def shown_bytes(size: float) -> str:
 
 def stub_entries(limit: int, n: int, p: int, d: int, schedule: Schedule, itemsize: int) -> int:
     """Return how many numbers the stub matrix may hold within the limit, at most n d."""
-    others, _ = predict_bytes(n, p, d, schedule, itemsize, 0)
     fewest = min(n, _FEWEST) * d
-    if others + fewest * itemsize > limit:
+    least = predict_bytes(n, p, d, schedule, itemsize, fewest)
+    if least > limit:
         raise ParameterError(
             f"max_memory of {shown_bytes(limit)} is not enough for {n} rows and {d} active ones: at least "
-            f"{shown_bytes(others + fewest * itemsize)} are needed. Raise max_memory or lower n_active"
+            f"{shown_bytes(least)} are needed. Raise max_memory or lower n_active"
         )
-    return int(min((limit - others) // itemsize, n * d))
+    room = limit - predict_bytes(n, p, d, schedule, itemsize, n * d)  # negative where not all stubs fit
+    return int(max(min(n * d, n * d + room // itemsize), fewest))
 
 
 def time_limit(max_time: Any) -> float:

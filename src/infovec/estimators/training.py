@@ -95,7 +95,7 @@ class Training:
             rule = replace(rule, shrink_after=_FULL_UNTIL, decay=4.0)
         seconds = predict_seconds(rates, n, d, self.schedule, rule)
         entries = min(rule.peak(n, d), rule.max_entries or n * d)
-        memory = sum(predict_bytes(n, p, d, self.schedule, np.dtype(self.dtype).itemsize, entries))
+        memory = predict_bytes(n, p, d, self.schedule, np.dtype(self.dtype).itemsize, entries)
         index = min(n, rule.limit(n, d, d))
         return Plan(seconds, memory, n, d, index, self.schedule.block_size, self.schedule.pool_size, self.dtype)
 

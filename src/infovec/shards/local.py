@@ -163,6 +163,7 @@ class LocalShard:
         held = np.flatnonzero(self.held_back)
         kept = self.rule.keep(self.keys(), self.priority, max(size - len(held), 1))
         kept, n = np.sort(np.concatenate([kept, held])), len(self.rows)
+        self._blocks = []  # before new ones are made
         for r in range(self.size):  # in place: row r starts no later than it did
             self._buffer[r * len(kept) : (r + 1) * len(kept)] = self._buffer[r * n : (r + 1) * n][kept]
         self.likelihood = self.likelihood.take(kept)
