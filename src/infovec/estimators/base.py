@@ -40,7 +40,7 @@ class _State(NamedTuple):
 
 
 class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
-    """Common base; see the estimators for the parameters."""
+    """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     kernel_: Kernel
     likelihood_: Likelihood
@@ -49,7 +49,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
     def __init__(
         self,
         kernel: Kernel | None = None,
-        likelihood: str | Likelihood = "gaussian",
+        likelihood: str | Likelihood = "probit",
         approximation: str = "factorised",
         n_active: int | float | str = 500,
         score: Any = "entropy",

@@ -8,9 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from .._types import Array, Floats, Inputs
 from ..errors import ParameterError
-from ..kernels import Kernel
 from ..likelihoods import Discrete, Likelihood
-from ..selection import Callback
 from .base import InformativeVectorMachine
 from .defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
 from .inputs import read
@@ -165,34 +163,6 @@ class IVMClassifier(DiscreteMachine):
     >>> model.score(X, y) > 0.95
     True
     """
-
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        likelihood: str | Likelihood = "probit",
-        approximation: str = "factorised",
-        n_active: int | float | str = 500,
-        score: Any = "entropy",
-        learn: str | None = None,
-        block_size: int | str = "auto",
-        pool_size: int | str | None = "auto",
-        initial: Any = None,
-        selection: str = "auto",
-        max_memory: Any = None,
-        max_time: float | None = None,
-        dtype: str = "float32",
-        n_jobs: int | None = None,
-        warm_start: bool = False,
-        callback: Callback | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
-            learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
-            selection=selection, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
-            warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
-        )  # fmt: skip
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from ..likelihoods import Likelihood
 from ..posterior import FactorisedPosterior
 from ..scores import Score
 from ..shards import Candidates, Inclusions, LocalShard, RefilledShard, Representation
+from .interrupt import Interruption
 from .pool import Pool
 from .schedule import Patience, Schedule
 
@@ -104,23 +105,29 @@ class Driver:
     ) -> StopReason:
         """Include the most informative rows until ``wanted`` are in, or something else ends it.
 
-        An interruption from the keyboard ends it too: the rows included so far stand.
+        An interruption from the keyboard ends it too, after the block under way: the rows included so far stand.
         """
         start = time.perf_counter()
-        try:
+        with Interruption() as interruption:
             self._catch_up()
-            return self._loop(wanted, callback, start, max_seconds, patience)
-        except KeyboardInterrupt:
-            return StopReason.INTERRUPTED
-        finally:
-            self._seconds += time.perf_counter() - start
+            reason = self._loop(wanted, callback, start, max_seconds, patience, interruption)
+        self._seconds += time.perf_counter() - start
+        return reason
 
     def _loop(
-        self, wanted: int, callback: Callback | None, start: float, max_seconds: float, patience: Patience | None
+        self,
+        wanted: int,
+        callback: Callback | None,
+        start: float,
+        max_seconds: float,
+        patience: Patience | None,
+        interruption: Interruption,
     ) -> StopReason:
         while self.size < wanted:
             if self.size == self.n_rows:
                 return StopReason.EXHAUSTED
+            if interruption.asked:
+                return StopReason.INTERRUPTED
             if time.perf_counter() - start > max_seconds:
                 return StopReason.TIME
             block, pool_size = self.schedule.sizes(self.size)
@@ -184,7 +191,7 @@ class Driver:
             shard.rewind(beta, self.active[:size])
 
     def _catch_up(self) -> None:
-        """Put shards right that an interruption left in the middle of a block."""
+        """Put shards right that an error or a second interruption left in the middle of a block."""
         if self._absorbing:
             whole = self.representation()
             self._X = [whole.X]
