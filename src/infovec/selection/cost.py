@@ -85,10 +85,10 @@ def calibrate(
 
 
 def _memory_rates() -> tuple[float, float, float]:
-    start = time.perf_counter()
-    fresh = np.empty(2**25, dtype=np.uint8)
-    fresh[::4096] = 0
-    touch = (time.perf_counter() - start) / fresh.nbytes
+    def fresh() -> None:
+        np.empty(2**25, dtype=np.uint8)[::4096] = 0
+
+    touch = _seconds(fresh) / 2**25
     some = np.flatnonzero(np.arange(2**20) % 5)
     source = np.zeros(2**20, dtype=np.float32)
     move = _seconds(lambda: source[some]) / (4 * len(some))
