@@ -17,7 +17,7 @@ from ..evidence import log_evidence
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..posterior import FactorisedPosterior
-from ..selection import Callback, Driver, Progress, StopReason
+from ..selection import Callback, Driver, Patience, Progress, StopReason
 from .budget import memory_limit, stub_entries, threads, time_limit
 from .defaults import default_kernel
 from .inputs import read
@@ -36,7 +36,8 @@ class _State(NamedTuple):
     driver: Driver
     X: Inputs
     training: Training
-    fingerprint: str
+    settings: dict[str, Any]
+    data: str  # hash of X and y
 
 
 class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -124,6 +125,8 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
                 training, X = self._prepare(X, y)
                 self._train(training, X)
         except BaseException:
+            if "_state" not in vars(self):  # it was going on from there
+                before.pop("_state", None)
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
@@ -172,7 +175,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         if state is None:
             raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
         with threads(self.n_jobs):
-            self._go_on(state, check_growth(n, state.driver.size))
+            self._go_on(state, check_growth(n, state.driver.size), None)
         return self
 
     @abstractmethod
@@ -190,44 +193,43 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
 
     def _train(self, training: Training, X: Inputs) -> None:
         """Select the active rows and store the posterior."""
-        fingerprint = ""
-        if self.warm_start:
-            ignored = {"n_active", "max_time", "callback", "verbose", "n_jobs", "warm_start"}
-            settings = {k: v for k, v in self.get_params().items() if k not in ignored}
-            fingerprint = joblib.hash([X, training.y, repr(settings), repr(training.kernel)])
-            state: _State | None = getattr(self, "_state", None)
-            if state is not None and state.fingerprint == fingerprint:
-                self._go_on(state, max(training.wanted, state.driver.size))
-                return
+        settings, data = self.get_params(), joblib.hash([X, training.y]) if self.warm_start else ""
+        state: _State | None = getattr(self, "_state", None)
+        if state is not None and self.warm_start and data == state.data and _continues(training, settings, state):
+            self._go_on(state, training.wanted, training.patience())
+            return
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
         start = time.perf_counter()
         driver = training.driver()
         driver.include(training.initial)
-        self._run(driver, X, training, training.wanted)
+        self._run(driver, X, training, training.wanted, training.patience())
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
         self.__dict__.pop("_state", None)
         if self.warm_start:
-            self._state = _State(driver, X, training, fingerprint)
+            self._state = _State(driver, X, training, settings, data)
 
-    def _go_on(self, state: _State, wanted: int) -> None:
-        """Continue the driver of an earlier fit."""
+    def _go_on(self, state: _State, wanted: int, patience: Patience | None) -> None:
+        """Continue the driver of an earlier fit; when that fails it is no longer kept, the model is."""
+        del self._state
         driver, training = state.driver, state.training
         wanted = min(wanted, driver.n_rows)
         n, p = len(training.y), state.X.shape[1] if state.X.ndim == 2 else 1
         itemsize = np.dtype(training.dtype).itemsize
         entries = stub_entries(memory_limit(self.max_memory), n, p, wanted, training.schedule, itemsize)
         driver.enlarge(wanted, entries if entries < n * wanted else None)
-        self._run(driver, state.X, training, wanted)
+        self._run(driver, state.X, training, wanted, patience)
+        if self.warm_start:
+            self._state = state
 
-    def _run(self, driver: Driver, X: Inputs, training: Training, wanted: int) -> None:
+    def _run(self, driver: Driver, X: Inputs, training: Training, wanted: int, patience: Patience | None) -> None:
         callbacks = [c for c in (ProgressBar() if self.verbose else None, self.callback) if c is not None]
 
         def tell(progress: Progress) -> bool:
             answers = [bool(c(progress)) for c in callbacks]  # all of them, even if the first says stop
             return any(answers)
 
-        stop = driver.run(wanted, tell if callbacks else None, time_limit(self.max_time), training.patience())
+        stop = driver.run(wanted, tell if callbacks else None, time_limit(self.max_time), patience)
         if stop is StopReason.INTERRUPTED:
             if not driver.size:
                 raise KeyboardInterrupt
@@ -289,3 +291,19 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
             return self.posterior_.mean(inputs)
         mean, var = self._latent(X)
         return mean, np.sqrt(var)
+
+
+def _continues(training: Training, settings: dict[str, Any], state: _State) -> bool:
+    """Whether a fit asks for nothing but more rows of the model that is there."""
+    free = {"n_active", "max_time", "max_memory", "callback", "verbose", "n_jobs", "warm_start"}
+    same = all(_equal(value, state.settings[name]) for name, value in settings.items() if name not in free)
+    held_back = np.array_equal(training.held_back, state.training.held_back)
+    return same and held_back and training.wanted >= state.driver.size
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if isinstance(a, np.ndarray | list | tuple) or isinstance(b, np.ndarray | list | tuple):
+        return np.array_equal(a, b)
+    return type(a) is type(b) and bool(a == b)

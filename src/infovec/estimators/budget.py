@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,15 +25,22 @@ def memory_limit(max_memory: Any) -> int:
     if max_memory is None:
         return _available() // 2
     if isinstance(max_memory, str):
-        match = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]+)\s*", max_memory)
-        if match and match[2].upper() in _UNITS and match[1].count(".") <= 1:
+        match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*)\s*([a-zA-Z]+)\s*", max_memory)
+        if match and match[2].upper() in _UNITS:
             return int(float(match[1]) * _UNITS[match[2].upper()])
-    elif isinstance(max_memory, int | float | np.number) and not isinstance(max_memory, bool) and max_memory > 0:
+    elif (
+        isinstance(max_memory, int | float | np.number) and not isinstance(max_memory, bool) and 0 < max_memory < np.inf
+    ):
         return int(max_memory)
     raise ParameterError(f"max_memory must be a number of bytes or a text such as '2GB', got {max_memory!r}")
 
 
 def _available() -> int:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return 1024 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
+    except (OSError, StopIteration, ValueError):
+        pass
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not every system tells

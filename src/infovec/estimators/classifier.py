@@ -94,7 +94,8 @@ class IVMClassifier(DiscreteMachine):
         Sites on the active rows only, as in the papers.
     n_active : int, float or "auto"
         Size of the active set: a number, or a fraction of the rows. "auto" holds back a tenth of the rows (at most
-        2000), goes on while they are predicted better, and stops where they were predicted best.
+        2000), goes on while they are predicted better, and goes back to where they were predicted best; with fewer than
+        200 rows it takes them all.
     score : {"entropy", "information_gain", "predictive", "random"} or callable
         How informative a row is; see ``infovec.scores``. As an attribute ``score`` is scikit-learn's method; the
         parameter is in ``get_params()``.

@@ -136,6 +136,6 @@ def named(makers: Mapping[str, _Maker], likelihood: str | Likelihood, y: Floats)
     """Return a likelihood as given, or by name with starting values from the targets."""
     if isinstance(likelihood, Likelihood):
         return likelihood
-    if likelihood not in makers:
+    if not isinstance(likelihood, str) or likelihood not in makers:
         raise ParameterError(f"likelihood must be a Likelihood or one of {sorted(makers)}, got {likelihood!r}")
     return makers[likelihood](y)

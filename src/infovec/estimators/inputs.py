@@ -21,6 +21,9 @@ def read(estimator: Any, kernel: Kernel | None, X: Any, y: Any = "no targets", r
     training = not (isinstance(y, str) and y == "no targets")
     if kernel is not None and not kernel.numeric:
         X = _objects(X)
+        if training:
+            for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit to numbers
+                vars(estimator).pop(name, None)
         return (X, _matching(y, len(X), real)) if training else X
     targets: dict[str, Any] = {"y": y, "y_numeric": real} if training else {}
     try:

@@ -89,7 +89,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
             raise ParameterError(
                 f"{type(likelihood).__name__} is a likelihood for classes; use IVMClassifier or IVMOrdinalClassifier"
             )
-        likelihood.check_targets(y)
+        likelihood.check_targets(y)  # before its logarithm is taken
         score = vars(self)["score"]
         score = real_score(likelihood) if isinstance(score, str) and score == "auto" else score
         return X, y, likelihood, latent_variance(likelihood, y), score
@@ -128,4 +128,4 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         y = column_or_1d(y, dtype=np.float64)
         assert_all_finite(y, input_name="y")
         check_consistent_length(mean, y)
-        return self.likelihood_.tilted(y, mean, var).log_z
+        return self.likelihood_.for_new_rows().tilted(y, mean, var).log_z

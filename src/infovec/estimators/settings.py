@@ -79,9 +79,9 @@ def score_function(score: Any) -> Score:
 
     def checked(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats) -> Floats:
         value = np.asarray(score(log_z, g, nu, mean, var), dtype=np.float64)
-        if value.shape != var.shape or np.isnan(value).any():
+        if value.shape != var.shape or np.isnan(value).any() or np.isposinf(value).any():
             raise ParameterError(
-                f"score must return one number for each of {len(var)} rows, none of them NaN; "
+                f"score must return one number for each of {len(var)} rows, none of them NaN or inf; "
                 f"it returned shape {value.shape}"
             )
         return value

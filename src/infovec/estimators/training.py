@@ -73,8 +73,9 @@ class Training:
             np.arange(n), self.X, self.y, self.priority, self.kernel, self.likelihood, self.score, self.wanted,
             self.dtype, self.rule, self.held_back,
         )  # fmt: skip
-        shard = LocalShard(*common)
-        if self.selection == "refilled":
+        if self.selection != "refilled":
+            shard = LocalShard(*common)
+        else:
             rng = np.random.default_rng(int(1e9 * self.priority[0]))
             shard = RefilledShard(
                 *common, index_size=max(_INDEX_SIZE, 2 * self.schedule.pool_size), retained=_RETAINED,

@@ -107,8 +107,9 @@ def _writable(K: Floats) -> Floats:
 
 
 def _as_inputs(X: Inputs) -> Inputs:
-    """Lists and frames as arrays; arrays and CSR matrices as they are."""
-    return X if isinstance(X, np.ndarray) or sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    """Lists, frames and whole numbers as float64; floating point arrays and CSR matrices as they are."""
+    X = X if isinstance(X, np.ndarray) or sparse.issparse(X) else np.asarray(X)
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -62,16 +62,20 @@ def distances_to(Z: Inputs) -> Callable[[Inputs], Floats]:
         zz = squared_norms(Z)
         return lambda X: _combine(inner(X, Z), squared_norms(X), zz)
     if Z.shape[1] <= _FEW_COLUMNS:
-        return lambda X: _directly(X, Z)
+        return lambda X: _directly(_plain(X), Z)
     centre = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
     Z = Z - centre
     zz = squared_norms(Z)
 
     def to(X: Floats) -> Floats:
-        X = X - centre
+        X = _plain(X) - centre
         return _combine(X @ Z.T, squared_norms(X), zz)
 
     return to
+
+
+def _plain(X: Inputs) -> Floats:
+    return X.toarray() if sparse.issparse(X) else X
 
 
 def _combine(D: Floats, xx: Floats, zz: Floats) -> Floats:

@@ -69,7 +69,7 @@ class Stationary(Kernel):
         return block
 
     def diag(self, X: Inputs) -> Floats:
-        return np.full(X.shape[0], self.variance, dtype=X.dtype)
+        return np.full(X.shape[0], self.variance, dtype=np.result_type(X.dtype, np.float32))
 
     def _pair(self, X: Inputs, Z: Inputs) -> tuple[Inputs, Inputs, Floats]:
         """Both inputs, scaled, in double precision and around a common centre, and D."""

@@ -99,6 +99,10 @@ class Likelihood(Parametrised, ABC):
         """Return the likelihood of some training rows; differs from self when rows have own parameters."""
         return self
 
+    def for_new_rows(self) -> Self:
+        """Return the likelihood of rows that are not training rows."""
+        return self
+
     def check_targets(self, y: Floats) -> None:
         """Raise ParameterError when some target is impossible under this likelihood."""
 

@@ -73,6 +73,9 @@ class Gaussian(Likelihood):
     def take(self, rows: Rows) -> Self:
         return replace(self, variance=self.variance[rows]) if np.ndim(self.variance) else self  # type: ignore[index]
 
+    def for_new_rows(self) -> Self:
+        return replace(self, variance=float(np.mean(self.variance)))
+
     def check_targets(self, y: Floats) -> None:
         if np.ndim(self.variance) and len(np.atleast_1d(self.variance)) != len(y):
             raise ParameterError(

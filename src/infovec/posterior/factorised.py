@@ -89,10 +89,6 @@ class FactorisedPosterior:
             var[part] -= np.einsum("ij,ij->j", stubs, stubs)
         return mean, np.maximum(var, 0.0)
 
-    @cached_property
-    def _inverse_L(self) -> Floats:
-        return inverse_lower(self.L) if len(self.L) else self.L
-
     def active_marginals(self) -> ActiveMarginals:
         r"""Marginals of the active rows from L, Pi and beta alone, without cancellation.
 
@@ -101,9 +97,10 @@ class FactorisedPosterior:
         and the cavity (SLH B.1) :math:`a_{\setminus i} = a_i / (1 - \pi_i a_i)`,
         :math:`h_{\setminus i} = (h_i - a_i b_i) / (1 - \pi_i a_i)`.
         """
-        share = np.minimum(np.einsum("ij,ij->j", self._inverse_L, self._inverse_L), 1.0 - 1e-15)
+        inverse = inverse_lower(self.L) if len(self.L) else self.L
+        share = np.minimum(np.einsum("ij,ij->j", inverse, inverse), 1.0 - 1e-15)
         var = (1.0 - share) / self.precision
-        mean = (self.L @ self.beta - self._inverse_L.T @ self.beta) / np.sqrt(self.precision)
+        mean = (self.L @ self.beta - inverse.T @ self.beta) / np.sqrt(self.precision)
         cavity_mean = (mean - (1.0 - share) * self.site_mean) / share
         return ActiveMarginals(mean, var, cavity_mean, var / share, share)
 

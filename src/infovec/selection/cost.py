@@ -55,16 +55,17 @@ def calibrate(
     priority = np.linspace(0.0, 1.0, m)
     shard = LocalShard(rows, X[:m], y[:m], priority, kernel, likelihood, score, _DEPTH + block, dtype, IndexRule())
     shard._buffer[:] = 0.0
+    faint = 1e-6 / np.sqrt(max(float(shard.prior_var.max(initial=0.0)), 1e-300))  # a site that changes nothing
     flush: dict[int, float] = {}
     deep: dict[int, float] = {}
     for size in {1, block}:
         for depth, times in ((0, flush), (_DEPTH, deep)):
             fake = Inclusions(
-                rows[:size], X[:size], np.full(size, 1e-3), np.zeros((size, depth)), np.eye(size), np.zeros(size)
+                rows[:size], X[:size], np.full(size, faint), np.zeros((size, depth)), np.eye(size), np.zeros(size)
             )
 
             def absorb(fake: Inclusions = fake, depth: int = depth) -> None:
-                shard.size = depth
+                shard.size, shard.var[:] = depth, shard.prior_var
                 shard.absorb(fake)
 
             times[size] = _seconds(absorb)

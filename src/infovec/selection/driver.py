@@ -86,14 +86,22 @@ class Driver:
         self.beta, self.precision, self.site_mean, self.y = (np.empty(capacity) for _ in range(4))
         self.scores, self.seconds = np.empty(capacity), np.empty(capacity)
         self._X: list[Inputs] = []
-        self._absorbing = False
+        self._absorbing = self._interrupted = False
 
     def include(self, rows: Rows) -> None:
         """Include given rows first, in order; rows that are not informative are passed over."""
         start = time.perf_counter()
-        for row in rows:
-            offered = [shard.these(np.array([row])) for shard in self.shards]
-            self._step(_merge(offered), 1, start)
+        for shard in self.shards:
+            shard.pinned = shard.held_back | np.isin(shard.rows, rows)
+        with Interruption() as interruption:
+            for row in rows:
+                if interruption.asked:
+                    break
+                offered = [shard.these(np.array([row])) for shard in self.shards]
+                self._step(_merge(offered), 1, start)
+        for shard in self.shards:
+            shard.pinned = shard.held_back
+        self._interrupted = interruption.asked
         self._seconds += time.perf_counter() - start
 
     def run(
@@ -109,10 +117,13 @@ class Driver:
         """
         start = time.perf_counter()
         with Interruption() as interruption:
+            interruption.asked, self._interrupted = self._interrupted, False
             self._catch_up()
             reason = self._loop(wanted, callback, start, max_seconds, patience, interruption)
+            if patience and 0 < patience.best_size < self.size:
+                self._rewind(patience.best_size)
         self._seconds += time.perf_counter() - start
-        return reason
+        return StopReason.INTERRUPTED if interruption.asked else reason
 
     def _loop(
         self,
@@ -143,7 +154,6 @@ class Driver:
             if callback and callback(Progress(self.size, wanted, self.scores[last], self.seconds[last], held_back)):
                 return StopReason.CALLBACK
             if patience and held_back is not None and patience.ends(self.size, held_back):
-                self._rewind(patience.best_size)
                 return StopReason.SETTLED
         return StopReason.COMPLETE
 
@@ -187,6 +197,7 @@ class Driver:
     def _rewind(self, size: int) -> None:
         """Go back to the first ``size`` inclusions."""
         beta, self.size = self.beta[: self.size], size
+        self._X = [_stack(self._X)[:size]]
         for shard in self.shards:
             shard.rewind(beta, self.active[:size])
 
@@ -196,8 +207,7 @@ class Driver:
             whole = self.representation()
             self._X = [whole.X]
             for shard in self.shards:
-                shard.taken = np.isin(shard.rows, self.active[: self.size])
-                shard.restore(whole)
+                shard.restore(whole, self.active[: self.size])
             self._absorbing = False
 
     def representation(self) -> Representation:

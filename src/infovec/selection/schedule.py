@@ -33,7 +33,8 @@ class Schedule:
             block_size = 1 if n <= _SMALL else min(_LARGEST, max(4, d // 16))
         if pool_size is None:
             pool_size = 1 if block_size == 1 else _POOL * block_size
-        return cls(block_size, max(block_size, pool_size))
+        block_size = min(block_size, n)
+        return cls(block_size, min(max(block_size, pool_size), n))
 
     def sizes(self, t: int) -> tuple[int, int]:
         """Return the sizes of block and pool once t rows are included."""

@@ -70,6 +70,7 @@ class LocalShard:
         self.var = self.prior_var.copy()
         self.taken = np.zeros(len(y), dtype=bool)
         self.held_back = np.zeros(len(y), dtype=bool) if held_back is None else held_back
+        self.pinned = self.held_back  # rows that stay in the index whatever their score
         entries = capacity * len(y)
         self._buffer = np.empty(min(entries, rule.max_entries or entries), dtype=self.dtype)
         self._bind()
@@ -107,14 +108,16 @@ class LocalShard:
         """Return the k best rows that may be included, best first."""
         key = self.keys()
         k = min(k, len(key))
+        if not k:
+            return self._offer(np.empty(0, dtype=np.intp), key)
         at = np.argpartition(-key, k - 1)[:k] if k > 1 else np.array([np.argmax(key)])
         at = at[np.isfinite(key[at])]
         return self._offer(at[np.argsort(-key[at])], key)
 
     def these(self, rows: Rows) -> Candidates:
         """Return those of the given rows that are here, in the given order."""
-        at = np.searchsorted(self.rows, rows)
-        at = at[(at < len(self.rows)) & (self.rows[np.minimum(at, len(self.rows) - 1)] == rows)]
+        at = np.flatnonzero(np.isin(self.rows, rows))
+        at = at[np.argsort(np.argsort(rows)[np.searchsorted(np.sort(rows), self.rows[at])])]
         return self._offer(at, self.keys())
 
     def _offer(self, at: Rows, key: Floats) -> Candidates:
@@ -160,16 +163,16 @@ class LocalShard:
 
     def shrink(self, size: int) -> None:
         """Drop all rows but about ``size``; their stubs move together inside the buffer."""
-        held = np.flatnonzero(self.held_back)
-        kept = self.rule.keep(self.keys(), self.priority, max(size - len(held), 1))
-        kept, n = np.sort(np.concatenate([kept, held])), len(self.rows)
+        pinned = np.flatnonzero(self.pinned)
+        kept = self.rule.keep(self.keys(), self.priority, max(size - len(pinned), 1))
+        kept, n = np.union1d(kept, pinned), len(self.rows)
         self._blocks = []  # before new ones are made
         for r in range(self.size):  # in place: row r starts no later than it did
             self._buffer[r * len(kept) : (r + 1) * len(kept)] = self._buffer[r * n : (r + 1) * n][kept]
         self.likelihood = self.likelihood.take(kept)
         self.rows, self.X, self.y, self.priority = self.rows[kept], self.X[kept], self.y[kept], self.priority[kept]
         self.mean, self.var, self.prior_var = self.mean[kept], self.var[kept], self.prior_var[kept]
-        self.taken, self.held_back = self.taken[kept], self.held_back[kept]
+        self.taken, self.held_back, self.pinned = self.taken[kept], self.held_back[kept], self.pinned[kept]
         self._bind()
 
     def enlarge(self, capacity: int, max_entries: int | None) -> None:
@@ -177,6 +180,8 @@ class LocalShard:
         self.rule = replace(self.rule, max_entries=max_entries)
         entries = capacity * self.n_rows
         bigger = np.empty(min(entries, max_entries or entries), dtype=self.dtype)
+        if self.size * len(self.rows) > len(bigger):
+            self.shrink(len(bigger) // max(self.size, 1))
         used = self.size * len(self.rows)
         bigger[:used] = self._buffer[:used]
         self._buffer, self.capacity = bigger, capacity
@@ -188,9 +193,10 @@ class LocalShard:
         self.var += np.einsum("ij,ij->j", new, new)
         self.size, self.taken = len(active), np.isin(self.rows, active)
 
-    def restore(self, whole: Representation) -> None:
+    def restore(self, whole: Representation, active: Rows) -> None:
         """Make all stubs and marginals anew from the representation, whatever state they are in."""
-        self.size = len(whole.beta)
+        self.size, self.taken = len(active), np.isin(self.rows, active)
+        self._bind()
         self.complete(whole, np.arange(len(self.rows)))
 
     def complete(self, whole: Representation, at: Rows) -> None:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
+from threading import Lock
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -36,8 +37,19 @@ def for_each(function: Callable[[Item], object], items: Iterable[Item]) -> None:
         for item in todo:
             function(item)
         return
+    waiting = iter(todo)
+    lock = Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                item = next(waiting, None)
+            if item is None:
+                return
+            function(item)
+
     with _controller().limit(limits=1):
-        futures = [_executor(os.getpid()).submit(function, item) for item in todo]
+        futures = [_executor(os.getpid()).submit(work) for _ in range(min(threads, len(todo)))]
         try:
             for future in futures:
                 future.result()

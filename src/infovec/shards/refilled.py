@@ -36,21 +36,30 @@ class RefilledShard(LocalShard):
         super().__init__(*args, **kwargs)
         self.index_size, self.retained, self.full_until, self.rng = index_size, retained, full_until, rng
         self._all: tuple[Rows, Inputs, Floats, Floats] = self.rows, self.X, self.y, self.priority
-        self._all_taken = self.taken.copy()
+        self._all_taken, self._all_held = self.taken.copy(), self.held_back.copy()
         self._whole_likelihood = self.likelihood
 
     def absorb(self, block: Inclusions) -> None:
         self._all_taken[np.isin(self._all[0], block.rows)] = True
         super().absorb(block)
 
+    def rewind(self, beta: Floats, active: Rows) -> None:
+        super().rewind(beta, active)
+        self._all_taken = np.isin(self._all[0], active)
+
+    def restore(self, whole: Representation, active: Rows) -> None:
+        self._all_taken = np.isin(self._all[0], active)
+        super().restore(whole, active)
+
     def refill(self, whole: Representation) -> None:
         """Exchange the worse rows of the index for rows drawn at random."""
         if self.size < self.full_until:
             return
-        if len(self.rows) > self.index_size:
-            self.shrink(self.index_size)
-        n_new = int((1.0 - self.retained) * len(self.rows))
-        outside = np.flatnonzero(~self._all_taken & ~np.isin(self._all[0], self.rows))
+        n_held = int(np.sum(self.held_back))
+        if len(self.rows) > self.index_size + n_held:
+            self.shrink(self.index_size + n_held)
+        n_new = int((1.0 - self.retained) * (len(self.rows) - n_held))
+        outside = np.flatnonzero(~self._all_taken & ~self._all_held & ~np.isin(self._all[0], self.rows))
         n_new = min(n_new, len(outside))
         if not n_new:
             return
@@ -69,6 +78,7 @@ class RefilledShard(LocalShard):
         fill = np.zeros(len(out))
         self.mean, self.var = (np.concatenate([v[kept], fill])[order] for v in (self.mean, self.var))
         self.held_back = np.concatenate([self.held_back[kept], fill.astype(bool)])[order]
+        self.pinned = self.held_back
         self.rows, self.X, self.y, self.priority = (v[place] for v in self._all)
         self.likelihood = self._whole_likelihood.take(place)
         self.taken = self._all_taken[place]
