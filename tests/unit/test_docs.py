@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import doctest
 import importlib
 import io
 import re
@@ -61,3 +62,18 @@ def test_version_stands_in_the_changelog_and_the_citation():
 def test_nothing_large_and_no_data_is_committed():
     sizes = {p: p.stat().st_size for p in (ROOT / "docs").rglob("*") if p.is_file()}
     assert max(sizes.values()) < 400_000
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "infovec.estimators.classifier",
+        "infovec.estimators.regressor",
+        "infovec.estimators.ordinal",
+        "infovec.likelihoods.base",
+    ],
+)
+def test_examples_in_docstrings(module):
+    result = doctest.testmod(importlib.import_module(module))
+    assert result.attempted > 0
+    assert result.failed == 0

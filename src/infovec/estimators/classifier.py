@@ -3,80 +3,16 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .._types import Array, Floats, Inputs
 from ..errors import ParameterError
-from ..likelihoods import Discrete, Likelihood
-from .base import InformativeVectorMachine
+from ..likelihoods import Likelihood
 from .defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
+from .discrete import DiscreteMachine, discrete
 from .inputs import read
-from .score_method import MethodBesideParameter
 
 __all__ = ["IVMClassifier"]
-
-
-class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignore[misc]
-    """Predictions of labels and their probabilities, for likelihoods of discrete targets."""
-
-    classes_: Array
-    likelihood_: Discrete
-    score = MethodBesideParameter(ClassifierMixin.score)
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Predict the log probability of every class.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_proba : array of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``. Accurate far into the tails.
-        """
-        mean, var = self._latent(X)
-        return self.likelihood_.log_proba(mean, var)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Predict the probability of every class, the uncertainty about the function averaged over.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        proba : array of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> Array:
-        """Predict the most probable class.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        y : array of shape (n_samples,)
-        """
-        best = np.argmax(self.predict_log_proba(X), axis=1)
-        labels: Array = self.classes_[best]
-        return labels
-
-
-def discrete(likelihood: Likelihood) -> Discrete:
-    """Return the likelihood if its targets are discrete."""
-    if not isinstance(likelihood, Discrete):
-        raise ParameterError(
-            f"{type(likelihood).__name__} is a likelihood for numbers; use IVMRegressor for numbers, a named "
-            "likelihood for classes, or derive your own from infovec.likelihoods.Discrete and name its labels"
-        )
-    return likelihood
 
 
 class IVMClassifier(DiscreteMachine):

@@ -11,8 +11,8 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..selection import Callback
-from .classifier import DiscreteMachine, discrete
 from .defaults import ORDINAL_VARIANCE, named, ordinal
+from .discrete import DiscreteMachine, discrete
 from .inputs import read
 
 __all__ = ["IVMOrdinalClassifier"]
