@@ -97,7 +97,7 @@ class Driver:
             for row in rows:
                 if interruption.asked:
                     break
-                offered = [shard.these(np.array([row])) for shard in self.shards]
+                offered = [shard.this(row) for shard in self.shards]
                 self._step(_merge(offered), 1, start)
         for shard in self.shards:
             shard.pinned = shard.held_back

@@ -114,11 +114,9 @@ class LocalShard:
         at = at[np.isfinite(key[at])]
         return self._offer(at[np.argsort(-key[at])], key)
 
-    def these(self, rows: Rows) -> Candidates:
-        """Return those of the given rows that are here, in the given order."""
-        at = np.flatnonzero(np.isin(self.rows, rows))
-        at = at[np.argsort(np.argsort(rows)[np.searchsorted(np.sort(rows), self.rows[at])])]
-        return self._offer(at, self.keys())
+    def this(self, row: int) -> Candidates:
+        """Return the given row, if it is here."""
+        return self._offer(np.flatnonzero(self.rows == row), self.keys())
 
     def _offer(self, at: Rows, key: Floats) -> Candidates:
         return Candidates(
