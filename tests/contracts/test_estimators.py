@@ -285,6 +285,20 @@ BAD = {
         IVMClassifier(kernel=FromFunction(lambda X, Z: np.ones((len(X), len(Z))))), ["a", "b", "c"], [0, 1],
         "3 objects, y has 2 targets",
     ),
+    "NaN in y": (IVMRegressor(), blobs()[0], with_value(np.nan)[0][:, 2], "row 3"),
+    "score with NaN": (IVMRegressor(score=lambda *a: np.nan * a[0]), *blobs(), "none of them NaN"),
+    "score of one number": (IVMRegressor(score=lambda *a: 1.0), *blobs(), "one number for each"),
+    "kernel with NaN": (
+        IVMRegressor(kernel=FromFunction(lambda X, Z: np.full((len(X), len(Z)), np.nan))), ["a", "b"], [0.0, 1.0],
+        "kernel is not finite",
+    ),
+    "pairwise function": (
+        IVMRegressor(kernel=FromFunction(lambda a, b: float(a == b))), ["a", "b"], [0.0, 1.0], "must return a len",
+    ),
+    "Gram matrix as X": (IVMClassifier(kernel=Precomputed(np.eye(150))), np.eye(150), blobs()[1], "np.arange"),
+    "categories twice": (IVMOrdinalClassifier(categories=[0, 1, 1, 2, 3]), *ordered(), "distinct labels"),
+    "own likelihood for classes": (IVMClassifier(likelihood=Poisson()), *blobs(), "Discrete"),
+    "initial as one number": (IVMClassifier(initial=5), *blobs(), "initial must be a list"),
 }  # fmt: skip
 
 
@@ -414,31 +428,6 @@ def test_a_likelihood_of_the_users_own():
         np.testing.assert_allclose(a, b, rtol=1e-6)
     assert Own(0.1) != Own(0.3)
     assert "noise=0.3" in repr(Own(0.3))
-
-
-MORE_BAD = {
-    "NaN in y": (IVMRegressor(), blobs()[0], with_value(np.nan)[0][:, 2], "row 3"),
-    "score with NaN": (IVMRegressor(score=lambda *a: np.nan * a[0]), *blobs(), "none of them NaN"),
-    "score of one number": (IVMRegressor(score=lambda *a: 1.0), *blobs(), "one number for each"),
-    "kernel with NaN": (
-        IVMRegressor(kernel=FromFunction(lambda X, Z: np.full((len(X), len(Z)), np.nan))), ["a", "b"], [0.0, 1.0],
-        "kernel is not finite",
-    ),
-    "pairwise function": (
-        IVMRegressor(kernel=FromFunction(lambda a, b: float(a == b))), ["a", "b"], [0.0, 1.0], "must return a len",
-    ),
-    "Gram matrix as X": (IVMClassifier(kernel=Precomputed(np.eye(150))), np.eye(150), blobs()[1], "np.arange"),
-    "categories twice": (IVMOrdinalClassifier(categories=[0, 1, 1, 2, 3]), *ordered(), "distinct labels"),
-    "own likelihood for classes": (IVMClassifier(likelihood=Poisson()), *blobs(), "Discrete"),
-    "initial as one number": (IVMClassifier(initial=5), *blobs(), "initial must be a list"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", MORE_BAD)
-def test_more_bad_input_is_named_with_a_remedy(case):
-    estimator, X, y, message = MORE_BAD[case]
-    with pytest.raises(ValueError, match=f"(?s){message}"):
-        clone(estimator).fit(X, y)
 
 
 def test_settings_that_are_forgiven():
