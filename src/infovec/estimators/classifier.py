@@ -46,7 +46,7 @@ class IVMClassifier(DiscreteMachine):
         Rows to include first. They are rows of the X of ``fit``, so leave it out of cross-validation.
     selection : {"auto", "all", "shrinking", "refilled"}
         Which rows are considered at every look. "all": all of them, to the end. "shrinking": all at first, then fewer
-        and fewer, the best ones and some at random (SLH 3.2); half the time of "all" on a large set, a fraction of its
+        and fewer, the best ones and some at random (SLH 3.2); less time than "all" on a large set, a fraction of its
         memory, and no worse in our comparisons. "refilled": all until 200 are included, then an index of a few hundred
         or thousand, half of it exchanged at random every time (NIPS03); the least memory, and less accurate. "auto" is
         "shrinking" above 5000 rows, unless blocks are of one row, and else "all".
