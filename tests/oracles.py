@@ -84,3 +84,48 @@ def gaussian_from_sites(K, active, precision, site_mean) -> tuple[np.ndarray, np
     K_I = K[np.ix_(active, active)]
     W = np.linalg.solve(K_I + np.diag(1.0 / precision), K[active])
     return W.T @ site_mean, K - K[active].T @ W
+
+
+def full_ep(K: np.ndarray, tilted: Callable, sweeps: int = 200, tolerance: float = 1e-12):
+    """Expectation propagation on all rows, one site after the other (Rasmussen and Williams, algorithm 3.5).
+
+    ``tilted(i, mean, var)`` returns log Z, g and nu. Returns precisions and shifts of the sites, mean and covariance of
+    the posterior, and the approximate log marginal likelihood.
+    """
+    n = len(K)
+    pi, b, mean, cov = np.zeros(n), np.zeros(n), np.zeros(n), K.copy()
+    for _ in range(sweeps):
+        before = np.concatenate([pi, b])
+        for i in range(n):
+            q = 1.0 / (1.0 / cov[i, i] - pi[i])
+            m = q * (mean[i] / cov[i, i] - b[i])
+            _, g, nu = tilted(i, m, q)
+            pi[i], b[i] = nu / (1.0 - q * nu), (g + m * nu) / (1.0 - q * nu)
+            cov = np.linalg.solve(np.eye(n) + K * pi, K)
+            mean = cov @ b
+        if np.max(np.abs(np.concatenate([pi, b]) - before)) < tolerance:
+            break
+    log_z = 0.0
+    for i in range(n):
+        q = 1.0 / (1.0 / cov[i, i] - pi[i])
+        m = q * (mean[i] / cov[i, i] - b[i])
+        log_z += tilted(i, m, q)[0]
+        grown = 1.0 + pi[i] * q
+        log_z -= 0.5 * (-np.log(grown) + (2 * b[i] * m + b[i] ** 2 * q - pi[i] * m**2) / grown)
+    log_z += 0.5 * (b @ cov @ b - np.linalg.slogdet(np.eye(n) + K * pi)[1])
+    return pi, b, mean, cov, log_z
+
+
+def gaussian_log_density(y: np.ndarray, cov: np.ndarray) -> float:
+    """log N(y | 0, cov)."""
+    return -0.5 * (y @ np.linalg.solve(cov, y) + np.linalg.slogdet(2 * np.pi * cov)[1])
+
+
+def sparse_regression(K_I, K_IX, diag, y, noise, blur, K_IZ, diag_Z):
+    """Evidence and predictions of FITC (blur) and DTC: the prior with K replaced, everything dense."""
+    Q = K_IX.T @ np.linalg.solve(K_I, K_IX)
+    D = np.diag(noise + (diag - np.diag(Q)) * blur)
+    cross = K_IX.T @ np.linalg.solve(K_I, K_IZ)
+    mean = cross.T @ np.linalg.solve(Q + D, y)
+    var = diag_Z - np.einsum("ij,ij->j", cross, np.linalg.solve(Q + D, cross))
+    return gaussian_log_density(y, Q + D), mean, var

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._types import Floats
 
-__all__ = ["SCORES", "Score", "entropy_reduction", "indifference", "information_gain", "surprise"]
+__all__ = ["SCORES", "Score", "entropy_reduction", "indifference", "information_gain", "surprise", "uncertainty"]
 
 Score: TypeAlias = Callable[[Floats, Floats, Floats, Floats, Floats], Floats]
 
@@ -46,6 +46,11 @@ def indifference(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats
     return np.zeros_like(var)
 
 
+def uncertainty(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats) -> Floats:
+    """Largest variance first, whatever the targets; without noise this is the pivoting of a Cholesky factorisation."""
+    return var
+
+
 _ALMOST_ONE = 1.0 - 1e-15
 
 SCORES: Final[dict[str, Score]] = {
@@ -53,4 +58,5 @@ SCORES: Final[dict[str, Score]] = {
     "information_gain": information_gain,
     "predictive": surprise,
     "random": indifference,
+    "variance": uncertainty,
 }

@@ -17,7 +17,9 @@ def usps(dataset):
 
 @pytest.fixture(scope="module")
 def model(usps):
-    return IVMClassifier(kernel=KERNEL, n_active=500, initial=[0], dtype="float64", random_state=0).fit(*usps[:2])
+    return IVMClassifier(
+        kernel=KERNEL, n_active=500, initial=[0], dtype="float64", approximation="factorised", random_state=0
+    ).fit(*usps[:2])
 
 
 def test_error_is_that_of_the_papers(usps, model):

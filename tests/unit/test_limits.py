@@ -119,7 +119,9 @@ def test_a_callback_sees_every_block_and_may_stop():
         seen.append(progress)
         return progress.included >= 40
 
-    model = IVMClassifier(n_active=200, block_size=8, callback=callback, random_state=0).fit(X, y)
+    model = IVMClassifier(
+        n_active=200, block_size=8, callback=callback, approximation="factorised", random_state=0
+    ).fit(X, y)
     assert model.stop_reason_ == "the callback asked to stop"
     assert [p.included for p in seen] == sorted({p.included for p in seen})
     assert len(model.active_) == seen[-1].included < 60
@@ -167,17 +169,19 @@ def test_growing_needs_a_warm_start_and_files_stay_small():
     assert len(pickle.dumps(warm)) < 1.2 * len(pickle.dumps(cold))
 
 
-def test_the_number_of_rows_left_to_the_data():
+@pytest.mark.parametrize("approximation", ["factorised", "projected"])
+def test_the_number_of_rows_left_to_the_data(approximation):
+    settings = {"approximation": approximation, "random_state": 0}
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 5))
     y = (X[:, 0] + X[:, 1] ** 2 > 1.0).astype(int)
-    model = IVMClassifier(n_active="auto", random_state=0).fit(X[:2000], y[:2000])
+    model = IVMClassifier(n_active="auto", **settings).fit(X[:2000], y[:2000])
     assert model.stop_reason_ == "rows held back are predicted no better"
     assert 20 < len(model.active_) < 1500
-    full = IVMClassifier(n_active=1500, random_state=0).fit(X[:2000], y[:2000])
+    full = IVMClassifier(n_active=1500, **settings).fit(X[:2000], y[:2000])
     assert model.score(X[2000:], y[2000:]) > full.score(X[2000:], y[2000:]) - 0.01
     # what is left when selection goes back to the best is the model of those rows alone
-    again = IVMClassifier(n_active=len(model.active_), initial=model.active_, random_state=0).fit(X[:2000], y[:2000])
+    again = IVMClassifier(n_active=len(model.active_), initial=model.active_, **settings).fit(X[:2000], y[:2000])
     np.testing.assert_allclose(again.predict_latent(X[2000:])[0], model.predict_latent(X[2000:])[0], atol=1e-3)
     assert again.log_evidence_ == pytest.approx(model.log_evidence_, rel=1e-3)
 
@@ -216,7 +220,9 @@ def test_threads_follow_n_jobs():
 def test_an_interruption_leaves_a_usable_model_that_can_grow():
     X, y = spirals(3000)
     for delay in (0.15, 0.3):
-        model = IVMClassifier(n_active=3000, block_size=1, warm_start=True, dtype="float64", random_state=0)
+        model = IVMClassifier(
+            n_active=3000, block_size=1, warm_start=True, dtype="float64", approximation="factorised", random_state=0
+        )
         timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
         timer.start()
         with pytest.warns(UserWarning, match="interrupted: the model has"):

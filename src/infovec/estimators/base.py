@@ -9,21 +9,23 @@ from typing import Any, NamedTuple, Self
 import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Floats, Inputs
 from ..errors import ParameterError
-from ..evidence import log_evidence
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..posterior import FactorisedPosterior
+from ..posterior import Posterior
 from ..selection import Callback, Driver, Patience, Progress, StopReason
 from .budget import memory_limit, stub_entries, threads, time_limit
 from .defaults import default_kernel
+from .gain_driver import GainDriver
+from .inference import Result, Run, not_converged
 from .inputs import read
 from .progress import ProgressBar
 from .settings import check_choice, check_growth, check_kernel
-from .training import Plan, Training, prepare
+from .training import APPROXIMATIONS, Plan, Training, prepare
 
 __all__ = ["InformativeVectorMachine"]
 
@@ -33,7 +35,7 @@ _log = logging.getLogger("infovec")
 class _State(NamedTuple):
     """What is kept of a fit so that it can go on."""
 
-    driver: Driver
+    driver: Driver | GainDriver
     X: Inputs
     training: Training
     settings: dict[str, Any]
@@ -45,13 +47,13 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
 
     kernel_: Kernel
     likelihood_: Likelihood
-    posterior_: FactorisedPosterior
+    posterior_: Posterior
 
     def __init__(
         self,
         kernel: Kernel | None = None,
         likelihood: str | Likelihood = "probit",
-        approximation: str = "factorised",
+        approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "entropy",
         learn: str | None = None,
@@ -59,6 +61,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         pool_size: int | str | None = "auto",
         initial: Any = None,
         selection: str = "auto",
+        blur: bool = True,
         max_memory: Any = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -78,6 +81,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         self.pool_size = pool_size
         self.initial = initial
         self.selection = selection
+        self.blur = blur
         self.max_memory = max_memory
         self.max_time = max_time
         self.dtype = dtype
@@ -183,7 +187,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         """Read X and y; return inputs, targets, likelihood, variance of a default kernel, and score."""
 
     def _prepare(self, X: Any, y: Any) -> tuple[Training, Inputs]:
-        check_choice("approximation", self.approximation, ["factorised"])
+        check_choice("approximation", self.approximation, APPROXIMATIONS)
         check_choice("learn", self.learn, [None])
         check_kernel(self.kernel)
         X, targets, likelihood, variance, score = self._read_targets(X, y)
@@ -222,38 +226,39 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         if self.warm_start:
             self._state = state
 
-    def _run(self, driver: Driver, X: Inputs, training: Training, wanted: int, patience: Patience | None) -> None:
+    def _run(
+        self, driver: Driver | GainDriver, X: Inputs, training: Training, wanted: int, patience: Patience | None
+    ) -> None:
+        """Select, infer, and store what came of it."""
         callbacks = [c for c in (ProgressBar() if self.verbose else None, self.callback) if c is not None]
 
         def tell(progress: Progress) -> bool:
             answers = [bool(c(progress)) for c in callbacks]  # all of them, even if the first says stop
             return any(answers)
 
-        stop = driver.run(wanted, tell if callbacks else None, time_limit(self.max_time), patience)
+        run = Run(driver, X, training, tell if callbacks else None, time_limit(self.max_time))
+        stop, result = run.to(wanted, patience)
         if stop is StopReason.INTERRUPTED:
-            if not driver.size:
-                raise KeyboardInterrupt
             warnings.warn(
-                f"interrupted: the model has {driver.size} of {wanted} active rows and is usable", stacklevel=4
+                f"interrupted: the model has {len(result.active)} of {wanted} active rows and is usable", stacklevel=4
             )
-        self._store(driver, X, training.kernel, training.likelihood, str(stop))
+        elif not result.converged and stop is not StopReason.TIME:
+            warnings.warn(not_converged(result), ConvergenceWarning, stacklevel=4)
+        self._store(driver, result, training.kernel, str(stop))
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k != "_state"}
 
-    def _store(self, driver: Driver, X: Inputs, kernel: Kernel, likelihood: Likelihood, stop_reason: str) -> None:
-        d, outside = driver.size, driver.log_likelihood_outside()
-        if not self.warm_start:
-            driver.shards = []  # their memory is needed now
-        self.kernel_, self.likelihood_, self.stop_reason_ = kernel, likelihood, stop_reason
-        self.posterior_ = driver.posterior(X)
-        self.active_ = driver.active[:d].copy()
-        self.active_vectors_ = self.posterior_.X
-        self.site_precision_, self.site_mean_ = self.posterior_.precision, self.posterior_.site_mean
+    def _store(self, driver: Driver | GainDriver, result: Result, kernel: Kernel, stop_reason: str) -> None:
+        d = len(result.active)
+        self.kernel_, self.likelihood_, self.stop_reason_ = kernel, result.likelihood, stop_reason
+        self.posterior_, self.active_, self.active_vectors_ = result.posterior, result.active, result.posterior.X
+        self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
+        self.log_evidence_, self.converged_ = result.log_evidence, result.converged
         self.history_ = {
-            "row": self.active_, "score": driver.scores[:d].copy(), "seconds": driver.seconds[:d].copy()
+            "row": self.active_, "score": driver.scores[:d].copy(), "seconds": driver.seconds[:d].copy(),
+            **result.history(),
         }  # fmt: skip
-        self.log_evidence_ = log_evidence(self.posterior_, driver.y[:d], likelihood.take(self.active_), outside)
 
     def _read(self, X: Any) -> Inputs:
         """Inputs to predict for, in double precision."""
@@ -266,7 +271,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         inputs = self._read(X)
         return self.posterior_.predict(inputs)
 
-    def predict_latent(self, X: Any, return_std: bool = True) -> Any:
+    def predict_latent(self, X: Any, return_std: bool = True, return_noise: bool = False) -> Any:
         """Predict the latent function.
 
         Parameters
@@ -274,23 +279,30 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         X : array-like or CSR matrix of shape (n_samples, n_features)
         return_std : bool
             Whether to return the standard deviation as well.
+        return_noise : bool
+            Whether to return, beside both, the noise of the target.
 
         Returns
         -------
         mean : array of shape (n_samples,)
         std : array of shape (n_samples,)
-            Uncertainty about the function itself; the noise of the target is not part of it.
+            Uncertainty about the function itself, which more data would reduce.
+        noise : array of shape (n_samples,)
+            Standard deviation of the target when the function is known, averaged over what it may be: what no data
+            would reduce. For two classes the target counts as -1 and 1, for ordered ones as 0, 1, 2 and so on.
 
         Notes
         -----
         The bias of the likelihood is not part of the latent function: with Gaussian noise the target is the latent
         function plus ``likelihood_.bias`` plus noise, with the probit a class is decided by their sum.
         """
-        if not return_std:
+        if not return_std and not return_noise:
             inputs = self._read(X)
             return self.posterior_.mean(inputs)
         mean, var = self._latent(X)
-        return mean, np.sqrt(var)
+        if not return_noise:
+            return mean, np.sqrt(var)
+        return mean, np.sqrt(var), np.sqrt(self.likelihood_.label_noise(mean, var))
 
 
 def _continues(training: Training, settings: dict[str, Any], state: _State) -> bool:

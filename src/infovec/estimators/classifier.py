@@ -26,14 +26,17 @@ class IVMClassifier(DiscreteMachine):
         Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X.
     likelihood : {"probit", "logit"} or Likelihood
         By name the bias is set from the class frequencies.
-    approximation : {"factorised"}
-        Sites on the active rows only, as in the papers.
+    approximation : {"projected", "factorised"}
+        "projected" selects the active rows, then learns from the labels of all rows, each seen through its projection
+        onto the active ones (Thesis 4.4.2). "factorised" is the machine of the papers: it learns from the labels of
+        the active rows only; faster, as good on clean data, and poor where labels are noisy.
     n_active : int, float or "auto"
         Size of the active set: a number, or a fraction of the rows. "auto" holds back a tenth of the rows (at most
         2000), goes on while they are predicted better, and goes back to where they were predicted best; with fewer than
         200 rows it takes them all.
-    score : {"entropy", "information_gain", "predictive", "random"} or callable
-        How informative a row is; see ``infovec.scores``. As an attribute ``score`` is scikit-learn's method; the
+    score : {"entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
+        How informative a row is; see ``infovec.scores``. "projected_gain" is the gain of the projected posterior itself
+        (Thesis 4.4.2.1), several times slower to select by. As an attribute ``score`` is scikit-learn's method; the
         parameter is in ``get_params()``.
     learn : None
         Hyperparameters stay as they are.
@@ -50,11 +53,15 @@ class IVMClassifier(DiscreteMachine):
         memory, and no worse in our comparisons. "refilled": all until 200 are included, then an index of a few hundred
         or thousand, half of it exchanged at random every time (NIPS03); the least memory, and less accurate. "auto" is
         "shrinking" above 5000 rows, unless blocks are of one row, and else "all".
+    blur : bool
+        For "projected": whether the site of a row knows how much of it the active rows leave open. False is the plain
+        KL-optimal projection of the Thesis, which is more confident.
     max_memory : int or str, optional
         Bytes, or a text such as "2GB", that training may take beyond the inputs; half of what is available by default.
-        When the stubs of all rows do not fit, the index shrinks as it must.
+        When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not
+        fit, some are made anew in every sweep.
     max_time : float, optional
-        Seconds after which selection ends with what it has.
+        Seconds after which selection, or inference, ends with what it has.
     dtype : {"float32", "float64"}
         Precision of the large matrices in training; small problems (up to a million entries of the n_active x n
         matrix) use double precision in any case.
@@ -63,7 +70,7 @@ class IVMClassifier(DiscreteMachine):
     warm_start : bool
         Whether to keep what is needed to ``grow``, or to go on when fitted again to the same data with more n_active.
     callback : callable, optional
-        Called after every block with a ``Progress``; a true answer ends the selection.
+        Called after every block and every sweep with a ``Progress``; a true answer ends selection or inference.
     random_state : int, RandomState or None
         Breaks ties; at the start all rows of a stationary kernel tie.
     verbose : int
@@ -79,12 +86,15 @@ class IVMClassifier(DiscreteMachine):
     site_precision_, site_mean_ : array
         Their Gaussian sites.
     kernel_, likelihood_ : the model as fitted
-    posterior_ : FactorisedPosterior
+    posterior_ : ProjectedPosterior or FactorisedPosterior
     log_evidence_ : float
-        EP approximation to the log marginal likelihood (SLH eq. 11), over the rows still considered at the end: to
-        compare models by it on a large set, fit them with ``selection="all"``.
+        EP approximation to the log marginal likelihood of all rows. With "factorised" (SLH eq. 11) it is over the rows
+        still considered at the end: to compare models by it on a large set, fit them with ``selection="all"``.
+    converged_ : bool
+        Whether the sites of all rows came to rest; if not, there was a warning.
     history_ : dict
-        "row", "score" and "seconds" of every inclusion.
+        "row", "score" and "seconds" of every inclusion; "sweep_log_evidence", "sweep_change", "sweep_damping" and
+        "sweep_rows" of every sweep over the rows.
     stop_reason_ : str
     n_features_in_ : int
     feature_names_in_ : array of str

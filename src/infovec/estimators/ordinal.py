@@ -30,8 +30,8 @@ class IVMOrdinalClassifier(DiscreteMachine):
     categories : sequence, optional
         The categories from lowest to highest. None takes the order of an ordered pandas Categorical, else sorts the
         labels that occur in y, with a warning if they are three words or more.
-    approximation, n_active, score, learn, block_size, pool_size, initial, selection, max_memory, max_time, dtype, \
-n_jobs, warm_start, callback, random_state, verbose
+    approximation, n_active, score, learn, block_size, pool_size, initial, selection, blur, max_memory, max_time, \
+dtype, n_jobs, warm_start, callback, random_state, verbose
         As for IVMClassifier.
 
     Attributes
@@ -58,7 +58,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         kernel: Kernel | None = None,
         likelihood: str | Likelihood = "ordinal",
         categories: Any = None,
-        approximation: str = "factorised",
+        approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "entropy",
         learn: str | None = None,
@@ -66,6 +66,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         pool_size: int | str | None = "auto",
         initial: Any = None,
         selection: str = "auto",
+        blur: bool = True,
         max_memory: Any = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -78,7 +79,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
-            selection=selection, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
+            selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
             warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.categories = categories

@@ -16,7 +16,7 @@ class ProgressBar:
         self.next = time.perf_counter() + (0.2 if self.terminal else 1.0)
 
     def __call__(self, progress: Progress) -> None:
-        done = progress.included == progress.wanted
+        done = progress.included == progress.wanted and progress.log_evidence is None
         if not done and time.perf_counter() < self.next:
             return
         self.next = time.perf_counter() + (0.2 if self.terminal else 1.0)
@@ -28,6 +28,11 @@ class ProgressBar:
         )
 
     def _text(self, progress: Progress) -> str:
+        if progress.log_evidence is not None:
+            return (
+                f"infovec: {progress.included} active rows, log evidence of all rows {progress.log_evidence:.1f}, "
+                f"largest change {progress.score:.2g}, {progress.seconds:.1f} s"
+            )
         share = progress.included / progress.wanted
         left = progress.seconds * (1.0 / share**2 - 1.0)  # the work grows with the square of the active set
         bar = f"[{'#' * int(24 * share):24s}] " if self.terminal else ""

@@ -28,11 +28,11 @@ class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[mi
         Covariance of the latent function. None scales an RBF kernel and a bias to X and y.
     likelihood : {"gaussian", "laplace", "student_t", "poisson"} or Likelihood
         By name noise and offset are set from the targets.
-    score : {"auto", "entropy", "information_gain", "predictive", "random"} or callable
+    score : {"auto", "entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.
-    approximation, n_active, learn, block_size, pool_size, initial, selection, max_memory, max_time, dtype, n_jobs, \
-warm_start, callback, random_state, verbose
+    approximation, n_active, learn, block_size, pool_size, initial, selection, blur, max_memory, max_time, \
+dtype, n_jobs, warm_start, callback, random_state, verbose
         As for IVMClassifier.
 
     Attributes
@@ -58,7 +58,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         self,
         kernel: Kernel | None = None,
         likelihood: str | Likelihood = "gaussian",
-        approximation: str = "factorised",
+        approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "auto",
         learn: str | None = None,
@@ -66,6 +66,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         pool_size: int | str | None = "auto",
         initial: Any = None,
         selection: str = "auto",
+        blur: bool = True,
         max_memory: Any = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -78,7 +79,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
-            selection=selection, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
+            selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
             warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
 

@@ -11,6 +11,7 @@ from ..kernels import Kernel
 from ..scores import SCORES, Score
 
 __all__ = [
+    "PROJECTED_GAIN",
     "active_size",
     "check_choice",
     "check_growth",
@@ -20,6 +21,10 @@ __all__ = [
     "precision",
     "score_function",
 ]
+
+
+PROJECTED_GAIN = "projected_gain"
+"""The score that looks at the projected posterior, which no function of one row's marginal can."""
 
 
 def _is_whole(value: Any) -> bool:
@@ -74,8 +79,10 @@ def score_function(score: Any) -> Score:
     """Return the selection score by name, or a function of (log_z, g, nu, mean, var) with its answers checked."""
     if isinstance(score, str) and score in SCORES:
         return SCORES[score]
+    if isinstance(score, str) and score == PROJECTED_GAIN:
+        return SCORES["entropy"]  # not asked
     if not callable(score):
-        raise ParameterError(f"score must be one of {sorted(SCORES)} or a function, got {score!r}")
+        raise ParameterError(f"score must be one of {sorted([*SCORES, PROJECTED_GAIN])} or a function, got {score!r}")
 
     def checked(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats) -> Floats:
         value = np.asarray(score(log_z, g, nu, mean, var), dtype=np.float64)

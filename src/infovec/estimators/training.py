@@ -7,17 +7,21 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._types import Floats, Inputs, Mask, Rows
+from ..errors import ParameterError
 from ..kernels import Kernel
-from ..likelihoods import Likelihood
+from ..likelihoods import Gaussian, Likelihood
+from ..projected import cost as sweep_cost
 from ..scores import Score
 from ..selection import Driver, Patience, Schedule
 from ..selection.cost import calibrate, predict_bytes, predict_seconds
-from ..shards import IndexRule, LocalShard, RefilledShard
-from .budget import memory_limit, shown_bytes, stub_entries
-from .settings import active_size, check_choice, initial_rows, open_size, precision, score_function
+from ..shards import IndexRule, LocalShard, ProjectedShard, RefilledShard
+from .budget import feature_entries, memory_limit, processors, shown_bytes, stub_entries
+from .gain_driver import GainDriver
+from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, open_size, precision, score_function
 
-__all__ = ["SELECTIONS", "Plan", "Training", "prepare"]
+__all__ = ["APPROXIMATIONS", "SELECTIONS", "Plan", "Training", "prepare"]
 
+APPROXIMATIONS = ("projected", "factorised")
 SELECTIONS = ("auto", "all", "shrinking", "refilled")
 _SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
 _FEW_ROWS = 5000  # up to here all rows are considered to the end unless asked otherwise
@@ -57,6 +61,7 @@ class Training:
     kernel: Kernel
     likelihood: Likelihood
     score: Score
+    score_name: str
     wanted: int
     initial: Rows
     schedule: Schedule
@@ -65,12 +70,21 @@ class Training:
     selection: str
     priority: Floats
     held_back: Mask
+    approximation: str
+    blur: bool
+    feature_entries: int  # numbers of V that fit into memory
+    keep: bool  # what selection made, to go on from
 
-    def driver(self) -> Driver:
+    def driver(self) -> "Driver | GainDriver":
         """Return a driver with all rows in one shard."""
         n = len(self.y)
+        if self.score_name == PROJECTED_GAIN:
+            return GainDriver(self.projected_shard(), self.wanted, self.schedule, self.priority, self.held_back)
+        likelihood, score = self.likelihood, self.score
+        if self.score_name == "variance" and self.approximation == "projected":
+            likelihood = _almost_no_noise(self.kernel, self.X)  # then what is left is that of a pivoted Cholesky factor
         common: tuple[Any, ...] = (
-            np.arange(n), self.X, self.y, self.priority, self.kernel, self.likelihood, self.score, self.wanted,
+            np.arange(n), self.X, self.y, self.priority, self.kernel, likelihood, score, self.wanted,
             self.dtype, self.rule, self.held_back,
         )  # fmt: skip
         if self.selection != "refilled":
@@ -81,7 +95,21 @@ class Training:
                 *common, index_size=max(_INDEX_SIZE, 2 * self.schedule.pool_size), retained=_RETAINED,
                 full_until=_FULL_UNTIL, rng=rng,
             )  # fmt: skip
-        return Driver([shard], self.kernel, self.likelihood, self.score, self.wanted, self.schedule)
+        return Driver([shard], self.kernel, likelihood, score, self.wanted, self.schedule)
+
+    @property
+    def start_from_sites(self) -> bool:
+        """Whether the sites that selection finds are those of this likelihood."""
+        return self.score_name != "variance"
+
+    def projected_shard(self, left_out: Rows | None = None) -> ProjectedShard:
+        """Return all rows, but those left out, for inference with all of them."""
+        common: tuple[Any, ...] = (self.kernel, self.likelihood, self.dtype, self.blur, self.feature_entries)
+        rows = np.arange(len(self.y))
+        if left_out is None:
+            return ProjectedShard(rows, self.X, self.y, *common)
+        rows = np.setdiff1d(rows, left_out)
+        return ProjectedShard(rows, self.X[rows], self.y[rows], *common)
 
     def patience(self) -> Patience | None:
         """Return when to stop early, if rows are held back to tell."""
@@ -96,7 +124,13 @@ class Training:
             rule = replace(rule, shrink_after=_FULL_UNTIL, decay=4.0)
         seconds = predict_seconds(rates, n, d, self.schedule, rule)
         entries = min(rule.peak(n, d), rule.max_entries or n * d)
-        memory = predict_bytes(n, p, d, self.schedule, np.dtype(self.dtype).itemsize, entries)
+        itemsize = np.dtype(self.dtype).itemsize
+        memory = predict_bytes(n, p, d, self.schedule, itemsize, entries)
+        if self.approximation == "projected":
+            sweeps = sweep_cost.calibrate(self.X, self.y, d, self.kernel, self.likelihood, self.dtype)
+            kept = self.feature_entries
+            seconds += sweep_cost.predict_seconds(sweeps, n, d, kept / (n * d))
+            memory = max(memory, sweep_cost.predict_bytes(n, p, d, itemsize, kept, processors()))
         index = min(n, rule.limit(n, d, d))
         return Plan(seconds, memory, n, d, index, self.schedule.block_size, self.schedule.pool_size, self.dtype)
 
@@ -113,7 +147,9 @@ def prepare(estimator: Any, X: Inputs, y: Floats, kernel: Kernel, likelihood: Li
     schedule = Schedule.choose(block_size, pool_size, n, wanted)
     asked = precision(estimator.dtype)
     dtype = "float64" if n * wanted <= _SMALL_STUBS else asked
-    entries = stub_entries(memory_limit(estimator.max_memory), n, p, wanted, schedule, np.dtype(dtype).itemsize)
+    limit, itemsize = memory_limit(estimator.max_memory), np.dtype(dtype).itemsize
+    entries = stub_entries(limit, n, p, wanted, schedule, itemsize)
+    kept = feature_entries(limit, n, p, wanted, itemsize) if estimator.approximation == "projected" else 0
     selection = estimator.selection
     if selection == "auto":
         selection = "all" if schedule.block_size == 1 or n <= _FEW_ROWS else "shrinking"
@@ -122,9 +158,23 @@ def prepare(estimator: Any, X: Inputs, y: Floats, kernel: Kernel, likelihood: Li
         shrink_after=max(256, wanted // 9) if selection == "shrinking" else None,
     )
     return Training(
-        _in_precision(X, kernel, dtype), y, kernel, likelihood, score_function(score), wanted, initial, schedule,
-        rule, dtype, selection, priority, held_back,
+        _in_precision(X, kernel, dtype), y, kernel, likelihood,
+        score_function(score), _score_name(score, estimator.approximation), wanted, initial, schedule,
+        rule, dtype, selection, priority, held_back, estimator.approximation, bool(estimator.blur), kept,
+        bool(estimator.warm_start),
     )  # fmt: skip
+
+
+def _score_name(score: Any, approximation: str) -> str:
+    if isinstance(score, str) and score == PROJECTED_GAIN and approximation != "projected":
+        raise ParameterError(
+            f"score={PROJECTED_GAIN!r} is the gain of the projected posterior: it needs approximation='projected'"
+        )
+    return score if isinstance(score, str) else ""
+
+
+def _almost_no_noise(kernel: Kernel, X: Inputs) -> Likelihood:
+    return Gaussian(1e-6 * max(float(np.mean(kernel.diag(X[:1000]))), 1e-300))
 
 
 def _how_many(n_active: Any, n: int, priority: Floats) -> tuple[int, Mask]:

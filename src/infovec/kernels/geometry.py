@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 _FEW_COLUMNS = 4
+_FAR = 100.0  # squared norm from which single precision would blur the distances among rows that are neighbours
 
 
 def inner(X: Inputs, Z: Inputs) -> Floats:
@@ -57,19 +58,29 @@ def distances_to(Z: Inputs) -> Callable[[Inputs], Floats]:
 
     By |x|^2 + |z|^2 - 2 x'z. Dense inputs are first moved to the mean of Z, since large offsets would
     cancel; with few columns the differences are squared and added directly, which cancels nothing.
+    In single precision, distances among rows far out are computed in double.
     """
     if sparse.issparse(Z):
-        zz = squared_norms(Z)
-        return lambda X: _combine(inner(X, Z), squared_norms(X), zz)
+        return _by_products(Z)
     if Z.shape[1] <= _FEW_COLUMNS:
         return lambda X: _directly(_plain(X), Z)
     centre = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
-    Z = Z - centre
-    zz = squared_norms(Z)
+    centred = _by_products(Z - centre)
+    return lambda X: centred(_plain(X) - centre)
 
-    def to(X: Floats) -> Floats:
-        X = _plain(X) - centre
-        return _combine(X @ Z.T, squared_norms(X), zz)
+
+def _by_products(Z: Inputs) -> Callable[[Inputs], Floats]:
+    zz = squared_norms(Z)
+    far = np.flatnonzero(zz > _FAR) if zz.dtype == np.float32 else np.empty(0, dtype=np.intp)
+
+    def to(X: Inputs) -> Floats:
+        xx = squared_norms(X)
+        D = _combine(inner(X, Z), xx, zz)
+        too = np.flatnonzero(xx > _FAR) if far.size else far
+        if too.size:
+            A, B = X[too].astype(np.float64), Z[far].astype(np.float64)
+            D[np.ix_(too, far)] = _combine(inner(A, B), squared_norms(A), squared_norms(B))
+        return D
 
     return to
 

@@ -15,6 +15,10 @@ from ..numerics.quadrature import tilted_moments
 __all__ = ["Discrete", "Likelihood", "Prediction", "Site", "Tilted"]
 
 
+_NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(32)
+_WEIGHTS = _WEIGHTS / np.sqrt(np.pi)
+
+
 class Prediction(NamedTuple):
     """Mean and variance of the target under the predictive distribution."""
 
@@ -58,6 +62,9 @@ class Likelihood(Parametrised, ABC):
     log_concave: ClassVar[bool] = True
     """Whether log p(y | f) is concave in f, which makes every site precision positive."""
 
+    conjugate: ClassVar[bool] = False
+    """Whether p(y | f) is Gaussian in f, which makes every site exact, whatever the cavity."""
+
     @abstractmethod
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         """Log p(y | f), elementwise."""
@@ -82,6 +89,17 @@ class Likelihood(Parametrised, ABC):
         """
         rest = np.maximum(1.0 - var * tilted.nu, 1e-15)
         return Site(tilted.nu / rest, (tilted.g + mean * tilted.nu) / rest)
+
+    def label_noise(self, mean: Floats, var: Floats) -> Floats:
+        """Mean variance of y given f when f is N(mean, var): what is left when the function is known."""
+        nodes = mean[:, None] + np.sqrt(2.0 * var)[:, None] * _NODES
+        given = self.for_new_rows().predict(nodes.ravel(), np.full(nodes.size, 1e-12))[1]
+        return np.asarray(given).reshape(nodes.shape) @ _WEIGHTS
+
+    def expected_log_prob(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        """Mean of log p(y | f) when f is N(mean, var), by Gauss-Hermite quadrature."""
+        nodes = mean[:, None] + np.sqrt(2.0 * var)[:, None] * _NODES
+        return self.log_prob(y[:, None], nodes) @ _WEIGHTS
 
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         """Gradient of log Z in theta, shape (q, n); by central differences unless overridden."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class Gaussian(Likelihood):
         Added to the latent function.
     """
 
+    conjugate: ClassVar[bool] = True
     variance: float | Floats = 1.0
     bias: float = 0.0
 

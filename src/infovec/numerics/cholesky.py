@@ -1,12 +1,17 @@
 """Cholesky factors that grow and change without being computed anew."""
 
+import itertools
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 
-__all__ = ["append", "downdate", "inverse_lower", "update"]
+__all__ = ["append", "downdate", "inverse_lower", "row_solver", "update"]
+
+_PANEL = 128  # columns solved at once: enough for a fast product, few enough to waste little on the diagonal
 
 
 def append(L: Floats, cross: Floats, corner: Floats) -> Floats:
@@ -62,7 +67,30 @@ def _rank_one(L: Floats, x: Floats, sign: float) -> Floats:
 
 def inverse_lower(L: Floats) -> Floats:
     r"""Inverse of a lower triangular matrix."""
+    if not len(L):
+        return L
     inverse, info = lapack.dtrtri(L.T, lower=0)  # the transpose is in LAPACK's order already
     if info:
         raise NotPositiveDefinite(f"the factor has a zero on its diagonal, at {info - 1}")
     return np.asarray(inverse.T)
+
+
+def row_solver(L: Floats, dtype: str) -> Callable[[Floats], Floats]:
+    r"""Return the function :math:`V \mapsto V L^{-T}`: L is solved for every row of V, in the given precision.
+
+    A triangular solve made of matrix products, with inverses of the diagonal blocks only. Unlike the LAPACK routine
+    as SciPy calls it, it lets other threads work.
+    """
+    edges = [*range(0, len(L), _PANEL), len(L)]
+    panels = [slice(a, b) for a, b in itertools.pairwise(edges)]
+    inverses = [inverse_lower(np.asarray(L[at, at], dtype=np.float64)).T.astype(dtype) for at in panels]
+    left = [np.ascontiguousarray(L[at, : at.start].T, dtype=dtype) for at in panels]
+
+    def solve(V: Floats) -> Floats:
+        C = np.empty(V.shape, dtype=dtype)
+        for at, before, inverse in zip(panels, left, inverses, strict=True):
+            rest = V[:, at] - C[:, : at.start] @ before if at.start else V[:, at]
+            np.matmul(rest, inverse, out=C[:, at])
+        return C
+
+    return solve

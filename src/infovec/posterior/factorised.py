@@ -1,6 +1,5 @@
 """The posterior of the informative vector machine: Gaussian sites on the active rows only."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,10 +10,9 @@ from scipy.linalg import solve_triangular
 from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..numerics.cholesky import inverse_lower
+from .base import Posterior
 
 __all__ = ["ActiveMarginals", "FactorisedPosterior"]
-
-_BLOCK_BYTES = 64 * 2**20  # memory for one block of predictions
 
 
 class ActiveMarginals(NamedTuple):
@@ -28,7 +26,7 @@ class ActiveMarginals(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class FactorisedPosterior:
+class FactorisedPosterior(Posterior):
     r"""Posterior process given sites N(u_i | m_i, 1 / pi_i) on the active inputs (SLH eq. 4).
 
     .. math:: B = I + \Pi^{1/2} K_I \Pi^{1/2} = L L^T, \qquad \beta = L^{-1} \Pi^{1/2} m
@@ -52,42 +50,16 @@ class FactorisedPosterior:
     L: Floats
     beta: Floats
 
-    def __repr__(self) -> str:
-        return f"FactorisedPosterior({len(self.beta)} active rows, {self.kernel!r})"
-
     @cached_property
     def weights(self) -> Floats:
         r"""Weights of the mean on k(x): :math:`\Pi^{1/2} L^{-T} \beta` (NIPS03 eq. 5)."""
         solved: Floats = solve_triangular(self.L, self.beta, lower=True, trans="T")
         return np.sqrt(self.precision) * solved
 
-    def _blocks(self, X: Inputs) -> Iterator[tuple[slice, Floats]]:
-        """Yield the rows of X in blocks of bounded memory, with their kernel to the active inputs."""
-        step = max(1, _BLOCK_BYTES // (32 * max(len(self.beta), 1)))
-        block = self.kernel.on(self.X)
-        for start in range(0, X.shape[0], step):
-            part = slice(start, min(start + step, X.shape[0]))
-            yield part, np.asarray(block(X[part]), dtype=np.float64)
-
-    def mean(self, X: Inputs) -> Floats:
-        """Latent mean at new inputs, O(d) for each."""
-        mean = np.zeros(X.shape[0])
-        for part, K in self._blocks(X) if len(self.beta) else ():
-            mean[part] = K @ self.weights
-        return mean
-
-    def predict(self, X: Inputs) -> tuple[Floats, Floats]:
-        r"""Latent mean and variance at new inputs, O(d^2) for each (SLH 3.1).
-
-        .. math:: \mu = \beta^T m_*, \qquad \sigma^2 = k(x, x) - |m_*|^2, \qquad m_* = L^{-1} \Pi^{1/2} k_I(x)
-        """
-        mean, var = np.zeros(X.shape[0]), np.array(self.kernel.diag(X), dtype=np.float64)
-        root = np.sqrt(self.precision)[:, None]
-        for part, K in self._blocks(X) if len(self.beta) else ():
-            mean[part] = K @ self.weights
-            stubs = solve_triangular(self.L, root * K.T, lower=True, check_finite=False)
-            var[part] -= np.einsum("ij,ij->j", stubs, stubs)
-        return mean, np.maximum(var, 0.0)
+    @cached_property
+    def reduction(self) -> Floats:
+        r"""Matrix of the stubs of new inputs: :math:`T = L^{-1} \Pi^{1/2}` (SLH 3.1)."""
+        return inverse_lower(self.L) * np.sqrt(self.precision)
 
     def active_marginals(self) -> ActiveMarginals:
         r"""Marginals of the active rows from L, Pi and beta alone, without cancellation.
@@ -97,7 +69,7 @@ class FactorisedPosterior:
         and the cavity (SLH B.1) :math:`a_{\setminus i} = a_i / (1 - \pi_i a_i)`,
         :math:`h_{\setminus i} = (h_i - a_i b_i) / (1 - \pi_i a_i)`.
         """
-        inverse = inverse_lower(self.L) if len(self.L) else self.L
+        inverse = inverse_lower(self.L)
         share = np.minimum(np.einsum("ij,ij->j", inverse, inverse), 1.0 - 1e-15)
         var = (1.0 - share) / self.precision
         mean = (self.L @ self.beta - inverse.T @ self.beta) / np.sqrt(self.precision)

@@ -1,7 +1,5 @@
 """What a selection will cost, before it starts: seconds from a short calibration, bytes from the sizes."""
 
-import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +8,7 @@ from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower
+from ..numerics.clock import best_of_three
 from ..scores import Score
 from ..shards import Inclusions, IndexRule, LocalShard
 from .pool import Pool
@@ -36,16 +35,6 @@ class Rates(NamedTuple):
     invert: float  # to invert a factor of _DEPTH rows
 
 
-def _seconds(action: Callable[[], object]) -> float:
-    """Best of three."""
-    best = np.inf
-    for _ in range(3):
-        start = time.perf_counter()
-        action()
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
 def calibrate(
     X: Inputs, y: Floats, kernel: Kernel, likelihood: Likelihood, score: Score, schedule: Schedule, dtype: str
 ) -> Rates:
@@ -68,11 +57,11 @@ def calibrate(
                 shard.size, shard.var[:] = depth, shard.prior_var
                 shard.absorb(fake)
 
-            times[size] = _seconds(absorb)
+            times[size] = best_of_three(absorb)
     shard.size, shard.var[:], shard.taken[:] = _DEPTH, shard.prior_var, False
-    score_seconds = _seconds(shard.keys)
+    score_seconds = best_of_three(shard.keys)
     candidates = shard.candidates(min(schedule.pool_size, m))
-    offer = max(_seconds(lambda: shard.candidates(min(schedule.pool_size, m))) - score_seconds, 0.0)
+    offer = max(best_of_three(lambda: shard.candidates(min(schedule.pool_size, m))) - score_seconds, 0.0)
     here = likelihood.take(candidates.rows)
 
     def pool(size: int) -> Pool:
@@ -80,7 +69,7 @@ def calibrate(
         made.run()
         return made
 
-    one, several = _seconds(lambda: pool(1)), _seconds(lambda: pool(min(9, len(candidates.rows))))
+    one, several = best_of_three(lambda: pool(1)), best_of_three(lambda: pool(min(9, len(candidates.rows))))
     include = max(several - one, 0.0) / max(min(9, len(candidates.rows)) - 1, 1)
     return Rates(m, score_seconds, flush, deep, offer, include, one, *_memory_rates())
 
@@ -89,11 +78,11 @@ def _memory_rates() -> tuple[float, float, float]:
     def fresh() -> None:
         np.empty(2**25, dtype=np.uint8)[::4096] = 0
 
-    touch = _seconds(fresh) / 2**25
+    touch = best_of_three(fresh) / 2**25
     some = np.flatnonzero(np.arange(2**20) % 5)
     source = np.zeros(2**20, dtype=np.float32)
-    move = _seconds(lambda: source[some]) / (4 * len(some))
-    return touch, move, _seconds(lambda: inverse_lower(np.eye(_DEPTH)))
+    move = best_of_three(lambda: source[some]) / (4 * len(some))
+    return touch, move, best_of_three(lambda: inverse_lower(np.eye(_DEPTH)))
 
 
 def predict_seconds(rates: Rates, n: int, d: int, schedule: Schedule, rule: IndexRule) -> float:

@@ -41,6 +41,7 @@ class Progress(NamedTuple):
     score: float
     seconds: float
     held_back: float | None  # mean log likelihood of rows held back, if there are any
+    log_evidence: float | None = None  # during inference with all rows, which follows; ``score`` is the largest change
 
 
 Callback: TypeAlias = Callable[[Progress], object]
@@ -121,7 +122,7 @@ class Driver:
             self._catch_up()
             reason = self._loop(wanted, callback, start, max_seconds, patience, interruption)
             if patience and 0 < patience.best_size < self.size:
-                self._rewind(patience.best_size)
+                self.rewind(patience.best_size)
         self._seconds += time.perf_counter() - start
         return StopReason.INTERRUPTED if interruption.asked else reason
 
@@ -194,7 +195,7 @@ class Driver:
                 shard.enlarge(capacity, max_entries)
             self.capacity = capacity
 
-    def _rewind(self, size: int) -> None:
+    def rewind(self, size: int) -> None:
         """Go back to the first ``size`` inclusions."""
         beta, self.size = self.beta[: self.size], size
         self._X = [_stack(self._X)[:size]]
@@ -223,6 +224,12 @@ class Driver:
         X = X if X.dtype == object else X.astype(np.float64)
         sites = self.precision[:d].copy(), self.site_mean[:d].copy()
         return FactorisedPosterior(self.kernel, X, *sites, self._L[:d, :d].copy(), self.beta[:d].copy())
+
+    @property
+    def sites(self) -> tuple[Rows, Floats, Floats]:
+        """Active rows with the precisions and shifts of their sites."""
+        d = self.size
+        return self.active[:d], self.precision[:d], self.precision[:d] * self.site_mean[:d]
 
     def log_likelihood_outside(self) -> float:
         """Sum of log Z over all rows that are considered and not included."""

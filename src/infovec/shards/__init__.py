@@ -3,15 +3,22 @@
 from .eligibility import selection_keys
 from .index import IndexRule
 from .local import LocalShard
-from .messages import Candidates, Inclusions, Representation
+from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
+from .projected import ProjectedShard
 from .refilled import RefilledShard
 
 __all__ = [
+    "Basis",
+    "Beliefs",
     "Candidates",
     "Inclusions",
     "IndexRule",
     "LocalShard",
+    "ProjectedShard",
     "RefilledShard",
     "Representation",
+    "Steps",
+    "Sums",
+    "Swept",
     "selection_keys",
 ]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from .._types import Floats, Inputs, Rows
 
-__all__ = ["Candidates", "Inclusions", "Representation"]
+__all__ = ["Basis", "Beliefs", "Candidates", "Inclusions", "Representation", "Steps", "Sums", "Swept"]
 
 
 class Candidates(NamedTuple):
@@ -45,3 +45,45 @@ class Representation(NamedTuple):
     root_precision: Floats
     L: Floats
     beta: Floats
+
+
+class Basis(NamedTuple):
+    """The active set as the projected posterior needs it: u_I = L v with v standard normal a priori."""
+
+    rows: Rows
+    X: Inputs  # in the precision of the products
+    L: Floats  # K_I = L L^T, in double precision
+    jitter: float  # share by which the diagonal of K_I was raised to make it so
+
+
+class Beliefs(NamedTuple):
+    """Current Gaussian posterior of v: covariance (Q Q^T)^-1, mean Q^-T beta."""
+
+    Q: Floats
+    beta: Floats
+
+
+class Sums(NamedTuple):
+    """Sites added up over rows, in the coordinates v: the precision (lower triangle) and the shift they give."""
+
+    precision: Floats  # sum of pi_i V_i V_i^T
+    shift: Floats  # sum of b_i V_i
+
+    def __add__(self, other: "Sums") -> "Sums":  # type: ignore[override]
+        return Sums(self.precision + other.precision, self.shift + other.shift)
+
+
+class Steps(NamedTuple):
+    """How far sites had to go in a sweep, in units of the posterior, and the step before."""
+
+    largest: float
+    along: float  # inner product with the step before
+    before: float  # square of the step before
+
+
+class Swept(NamedTuple):
+    """What a sweep over the rows of a shard found."""
+
+    open: Sums  # over the rows that moved
+    settled: Sums  # over the rows that did not, to be left alone until all rows are visited again
+    steps: Steps

@@ -1,0 +1,159 @@
+"""A run: selection, then inference, to what is kept of a fit."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._types import Floats, Inputs, Rows
+from ..evidence import log_evidence
+from ..likelihoods import Likelihood
+from ..posterior import Posterior, ProjectedPosterior
+from ..projected import Sweep, infer, make_basis
+from ..selection import Driver, Patience, Progress, StopReason
+from ..selection.interrupt import Interruption
+from .gain_driver import GainDriver
+from .training import Training
+
+__all__ = ["Result", "Run", "not_converged"]
+
+_FIRST_STAGE = 50  # active rows at the first look at the rows held back
+
+
+class Result(NamedTuple):
+    """What a fit leaves behind."""
+
+    posterior: Posterior
+    likelihood: Likelihood
+    active: Rows
+    site_precision: Floats
+    site_mean: Floats
+    log_evidence: float
+    converged: bool
+    sweeps: list[Sweep]
+
+    def history(self) -> dict[str, Any]:
+        """Return the columns of the history of sweeps, if there were any."""
+        names = Sweep._fields if self.sweeps else ()
+        return {f"sweep_{name}": np.array([getattr(sweep, name) for sweep in self.sweeps]) for name in names}
+
+
+def not_converged(result: Result) -> str:
+    """Say what is known of a result that did not settle."""
+    return (
+        f"the sites still moved by {result.sweeps[-1].change:.2g} posterior standard deviations in sweep "
+        f"{len(result.sweeps)}: the model is usable, but not exactly what was asked for. A kernel of smaller variance "
+        "or longer length scale settles sooner"
+    )
+
+
+class Run:
+    """Selection by a driver and the inference that follows it, within one budget of time.
+
+    Parameters
+    ----------
+    driver : Driver
+    X : inputs of all training rows, in double precision or as given
+    training : Training
+    tell : callable, optional
+        Told of every block and every sweep; a true answer ends the run.
+    max_seconds : float
+    """
+
+    def __init__(
+        self,
+        driver: Driver | GainDriver,
+        X: Inputs,
+        training: Training,
+        tell: Callable[[Progress], bool] | None,
+        max_seconds: float,
+    ) -> None:
+        self.driver, self.X, self.training, self.tell = driver, X, training, tell
+        self.end = time.perf_counter() + max_seconds
+
+    @property
+    def _left(self) -> float:
+        return max(self.end - time.perf_counter(), 0.0)
+
+    def to(self, wanted: int, patience: Patience | None) -> tuple[StopReason, Result]:
+        """Run until the active set has ``wanted`` rows, or patience ends, or something else ends it."""
+        if self.training.approximation == "factorised":
+            stop = self._select(wanted, patience)
+            return stop, self._factorised()
+        stop = self._select(wanted, None) if patience is None else self._staged(wanted, patience)
+        interrupted, result = self._projected(None, wanted)
+        return StopReason.INTERRUPTED if interrupted else stop, result
+
+    def _select(self, wanted: int, patience: Patience | None) -> StopReason:
+        stop = self.driver.run(wanted, self.tell, self._left, patience)
+        if stop is StopReason.INTERRUPTED and not self.driver.size:
+            raise KeyboardInterrupt
+        return stop
+
+    def _staged(self, wanted: int, patience: Patience) -> StopReason:
+        """Grow by half as long as rows held back are predicted better, then go back to where they were best."""
+        size = _FIRST_STAGE
+        held = np.flatnonzero(self.training.held_back)
+        while True:
+            stop = self._select(min(size, wanted), None)
+            if stop is not StopReason.COMPLETE:
+                return stop
+            interrupted, result = self._projected(held, wanted)
+            if interrupted:
+                return StopReason.INTERRUPTED
+            if patience.ends(self.driver.size, self._held_back(result, held)):
+                self.driver.rewind(patience.best_size)
+                return StopReason.SETTLED
+            if self.driver.size == wanted:
+                return stop
+            size += size // 2
+
+    def _held_back(self, result: Result, held: Rows) -> float:
+        X = self.X[held]
+        mean, var = result.posterior.predict(X if X.dtype == object else X.astype(np.float64))
+        likelihood = self.training.likelihood.take(held)
+        return float(np.mean(likelihood.tilted(self.training.y[held], mean, var).log_z))
+
+    def _factorised(self) -> Result:
+        """Sites on the active rows only, as selection left them."""
+        assert isinstance(self.driver, Driver)
+        driver, likelihood, d = self.driver, self.training.likelihood, self.driver.size
+        posterior, outside, active = driver.posterior(self.X), driver.log_likelihood_outside(), driver.active[:d].copy()
+        self._free()
+        evidence = log_evidence(posterior, driver.y[:d], likelihood.take(active), outside)
+        return Result(posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [])
+
+    def _free(self) -> None:
+        if not self.training.keep:
+            self.driver.shards = []  # their memory is needed now
+
+    def _projected(self, left_out: Rows | None, wanted: int) -> tuple[bool, Result]:
+        """Sites on all rows but those left out; say whether it was interrupted."""
+        training, driver = self.training, self.driver
+        active = driver.active[: driver.size].copy()
+        if left_out is None:
+            self._free()
+        basis = make_basis(training.kernel, active, training.X[active], training.dtype)
+        shard = training.projected_shard(left_out)
+        shard.project(basis)
+        start = time.perf_counter()
+
+        def watch(sweep: Sweep) -> bool:
+            seconds = driver.seconds[driver.size - 1] + time.perf_counter() - start
+            told = self.tell and self.tell(
+                Progress(driver.size, wanted, sweep.change, seconds, None, sweep.log_evidence)
+            )
+            return bool(told) or interruption.asked or self._left == 0.0
+
+        with Interruption() as interruption:
+            found = infer([shard], driver.sites if training.start_from_sites else None, watch=watch)
+        X = self.X[active]
+        posterior = ProjectedPosterior(
+            training.kernel, X if X.dtype == object else X.astype(np.float64), basis.L, *found.beliefs
+        )
+        precision, b = shard.sites(active)
+        mean = b / np.where(precision == 0.0, 1.0, precision)
+        return interruption.asked, Result(
+            posterior, training.likelihood, active, precision, mean, found.log_evidence, found.converged, found.sweeps
+        )

@@ -1,0 +1,7 @@
+"""Layer 4: hyperparameters from the evidence, with exact gradients."""
+
+from .model import Model
+from .objective import ProjectedEvidence
+from .optimise import Step, optimise
+
+__all__ = ["Model", "ProjectedEvidence", "Step", "optimise"]

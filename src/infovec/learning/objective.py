@@ -1,0 +1,45 @@
+"""What is maximised: the evidence of the projected posterior for a given active set, plus the log prior."""
+
+import numpy as np
+
+from .._types import Floats, Inputs, Rows
+from ..projected import evidence_gradient, infer, make_basis
+from ..shards import ProjectedShard
+from .model import Model
+
+__all__ = ["ProjectedEvidence"]
+
+_TOLERANCE = 1e-3  # of the sites, at which the evidence is flat to second order
+_MOST_SWEEPS = 30
+
+
+class ProjectedEvidence:
+    """Value and gradient at any parameters; inference goes on from the sites of the last evaluation.
+
+    Parameters
+    ----------
+    X, y : inputs and targets
+    active : array of int
+        Rows of X.
+    dtype : {"float32", "float64"}
+    blur : bool
+    """
+
+    def __init__(self, X: Inputs, y: Floats, active: Rows, dtype: str, blur: bool) -> None:
+        self.X, self.y, self.active, self.dtype, self.blur = X, y, active, dtype, blur
+        self._sites: tuple[Floats, Floats] | None = None
+
+    def __call__(self, model: Model) -> tuple[float, Floats]:
+        """Log evidence plus log prior, and the gradient in the free parameters."""
+        kernel, likelihood = model.kernel, model.likelihood
+        shard = ProjectedShard(np.arange(len(self.y)), self.X, self.y, kernel, likelihood, self.dtype, self.blur)
+        basis = make_basis(kernel, self.active, self.X[self.active], self.dtype)
+        shard.project(basis)
+        if self._sites is not None:
+            shard.precision[:], shard.b[:] = self._sites
+        found = infer([shard], tolerance=_TOLERANCE, max_sweeps=_MOST_SWEEPS)
+        if found.converged:
+            self._sites = shard.precision, shard.b
+        gradient = np.concatenate(evidence_gradient([shard], basis, kernel, likelihood, found))
+        prior, prior_gradient = model.log_prior()
+        return found.log_evidence + prior, gradient[model.free] + prior_gradient

@@ -1,0 +1,62 @@
+"""Minor steps: the active set is given, the parameters move uphill."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from .._types import Floats
+from ..errors import InfovecError
+from .model import Model
+
+__all__ = ["Step", "optimise"]
+
+
+class Step(NamedTuple):
+    """One evaluation of the criterion."""
+
+    criterion: float  # larger is better
+    theta: Floats
+
+
+def optimise(
+    objective: Callable[[Model], tuple[float, Floats]],
+    model: Model,
+    iterations: int,
+    watch: Callable[[Step], bool] | None = None,
+    tolerance: float = 1e-4,
+) -> tuple[Model, list[Step]]:
+    """Maximise by L-BFGS-B and return the best parameters that were met, and all steps.
+
+    Where the objective cannot be computed the line search is sent back. A true answer of ``watch`` ends it.
+    """
+    steps: list[Step] = []
+
+    def minus(theta: Floats) -> tuple[float, Floats]:
+        try:
+            value, gradient = objective(model.with_theta(theta))
+        except (InfovecError, np.linalg.LinAlgError):
+            value, gradient = -np.inf, np.zeros(theta.size)
+        if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
+            worst = min((s.criterion for s in steps), default=0.0)
+            return 1e3 + 2.0 * abs(worst), np.zeros(theta.size)
+        steps.append(Step(value, theta.copy()))
+        if watch and watch(steps[-1]):
+            raise _Stop
+        return -value, -gradient
+
+    with suppress(_Stop):
+        minimize(
+            minus, model.theta, jac=True, method="L-BFGS-B", bounds=model.bounds,
+            options={"maxiter": iterations, "maxfun": 2 * iterations, "ftol": tolerance * 1e-2, "gtol": tolerance},
+        )  # fmt: skip
+    if not steps:
+        return model, steps
+    best = max(steps, key=lambda step: step.criterion)
+    return model.with_theta(best.theta), steps
+
+
+class _Stop(Exception):
+    """The watch asked to end."""

@@ -1,0 +1,72 @@
+"""The projected posterior: all rows have sites, on their projections onto the active set."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from .._types import Floats
+from ..numerics.cholesky import inverse_lower
+from .base import Posterior
+
+__all__ = ["ProjectedPosterior"]
+
+_ROUNDING = 1e-12  # added to eigenvalues between zero and one so that a factor exists
+
+
+@dataclass(frozen=True, repr=False)
+class ProjectedPosterior(Posterior):
+    r"""Posterior process with u_I = L v, where v has mean Q^-T beta and covariance (Q Q^T)^-1 (Thesis 4.4.2).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : inputs of the active rows, in order of inclusion
+    L : array of shape (d, d)
+        Factor of their prior covariance.
+    Q : array of shape (d, d)
+        Factor of I + V Pi V^T.
+    beta : array of shape (d,)
+        Q^-1 V b.
+    """
+
+    L: Floats
+    Q: Floats
+    beta: Floats
+
+    @cached_property
+    def _mean_v(self) -> Floats:
+        return np.asarray(solve_triangular(self.Q, self.beta, lower=True, trans="T"))
+
+    @cached_property
+    def weights(self) -> Floats:
+        r"""Weights of the mean on k(x): :math:`L^{-T} Q^{-T} \beta` (Thesis 4.4.2)."""
+        return np.asarray(solve_triangular(self.L, self._mean_v, lower=True, trans="T"))
+
+    @cached_property
+    def reduction(self) -> Floats:
+        r"""The two triangular solves of Thesis eq. 4.13, merged.
+
+        .. math:: |l|^2 - |l^M|^2 = l^T (I - M^{-1}) l = |T k|^2, \qquad l = L^{-1} k, \quad l^M = Q^{-1} l
+
+        with :math:`I - M^{-1} = U^T U`, U lower triangular, and :math:`T = U L^{-1}`.
+        """
+        half = inverse_lower(self.Q)
+        known = (1.0 + _ROUNDING) * np.eye(len(half)) - half.T @ half
+        U = np.linalg.cholesky(known[::-1, ::-1])[::-1, ::-1].T  # the factor that is lower triangular on the right
+        return np.asarray(solve_triangular(self.L, U.T, lower=True, trans="T").T)
+
+    def projected(self, V: Floats) -> tuple[Floats, Floats]:
+        """Mean and variance of gamma = V v, one row of V for each row (Thesis 4.14)."""
+        C = solve_triangular(self.Q, V.T, lower=True)
+        return V @ self._mean_v, np.einsum("ij,ij->j", C, C)
+
+    def relative_entropy(self) -> float:
+        r"""Relative entropy to the prior, in nats (Thesis eq. 4.17).
+
+        .. math:: D[Q \| P] = \tfrac12 \bigl(\log|M| + \mathrm{tr} M^{-1} - d + |Q^{-T} \beta|^2\bigr)
+        """
+        half = inverse_lower(self.Q)
+        log_det = 2.0 * float(np.sum(np.log(np.diagonal(self.Q))))
+        return 0.5 * (log_det + float(np.sum(half**2)) - len(half) + float(self._mean_v @ self._mean_v))

@@ -1,0 +1,20 @@
+"""Layer 3: inference with all rows on a given active set, by parallel expectation propagation."""
+
+from .basis import make_basis
+from .bound import variational_bound
+from .ep import Inference, Sweep, infer
+from .gain import coupling_free_gain
+from .gradient import Gradient, evidence_gradient
+from .greedy import choose_block
+
+__all__ = [
+    "Gradient",
+    "Inference",
+    "Sweep",
+    "choose_block",
+    "coupling_free_gain",
+    "evidence_gradient",
+    "infer",
+    "make_basis",
+    "variational_bound",
+]

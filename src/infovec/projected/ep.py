@@ -1,0 +1,159 @@
+"""Parallel expectation propagation: all sites are updated at once, sweep after sweep, until they stand still."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from .._types import Floats, Rows
+from ..errors import NotPositiveDefinite
+from ..shards import Beliefs, ProjectedShard, Sums
+
+__all__ = ["Inference", "Sweep", "infer"]
+
+_STILL = 0.1  # a row rests until the next look at all rows when its site moves by less than this share of the tolerance
+_SLOWEST = 0.05  # damping
+
+
+class Sweep(NamedTuple):
+    """One sweep, as a callback sees it and as it is remembered."""
+
+    log_evidence: float  # before the sweep
+    change: float  # largest change of a site, in units of the posterior
+    damping: float
+    rows: int  # visited
+
+
+Watch: TypeAlias = Callable[[Sweep], object]
+"""Called after every sweep; a true answer ends the inference."""
+
+
+class Inference(NamedTuple):
+    """The posterior of v given all rows, and how it was found."""
+
+    beliefs: Beliefs
+    log_evidence: float
+    converged: bool
+    sweeps: list[Sweep]
+
+
+def infer(
+    shards: Sequence[ProjectedShard],
+    start: tuple[Rows, Floats, Floats] | None = None,
+    tolerance: float = 1e-4,
+    max_sweeps: int = 100,
+    watch: Watch | None = None,
+) -> Inference:
+    """Run expectation propagation over all rows of the shards.
+
+    A sweep costs two matrix products with V. Rows whose site stands still are passed over until the others stand still
+    too; then all are visited again, and it ends when none of them moves by more than the tolerance.
+
+    Parameters
+    ----------
+    shards : sequence of ProjectedShard
+        Already projected onto the active set.
+    start : rows, precisions and shifts, optional
+        Sites to start from, as selection found them; None goes on from the sites that the shards have.
+    tolerance : float
+        Largest change of a site, in units of the posterior, that counts as none.
+    """
+    first = [shard.start(*start) if start else shard.sums() for shard in shards]
+    if all(shard.likelihood.conjugate for shard in shards):
+        beliefs = _beliefs(_total([shard.exact() for shard in shards]))
+        return Inference(beliefs, _log_evidence(shards, beliefs), True, [])
+    state = _State(shards, _total(first))
+    sweeps: list[Sweep] = []
+    while len(sweeps) < max_sweeps:
+        sweeps.append(state.sweep(_STILL * tolerance))
+        everywhere, change = sweeps[-1].rows == state.n, sweeps[-1].change
+        asked = watch is not None and bool(watch(sweeps[-1]))
+        if asked or (change <= tolerance and everywhere):
+            break
+        state.accept(reopen=change <= tolerance)
+    return Inference(state.beliefs, sweeps[-1].log_evidence, bool(everywhere and change <= tolerance), sweeps)
+
+
+class _State:
+    """Sites added up, the posterior they give, and how far to move the next time."""
+
+    def __init__(self, shards: Sequence[ProjectedShard], sites: Sums) -> None:
+        self.shards, self.n, self.moving = shards, sum(len(s.y) for s in shards), sites
+        self.settled, self.beliefs = _nothing(len(sites.shift)), _beliefs(sites)
+        self.damping = 1.0 if all(s.likelihood.log_concave for s in shards) else 0.5
+        self.change = np.inf
+
+    def sweep(self, still: float) -> Sweep:
+        """Visit the open rows."""
+        visited = sum(int(np.sum(shard.open)) for shard in self.shards)
+        found = [shard.sweep(self.beliefs, self.damping, still, min(self.change, 1.0)) for shard in self.shards]
+        self.settled = self.settled + _total([f.settled for f in found])
+        self.moving = _total([f.open for f in found])
+        change, damping = max(f.steps.largest for f in found), self.damping
+        self.damping = _next_damping(damping, sum(f.steps.along for f in found), sum(f.steps.before for f in found))
+        self.change = change
+        return Sweep(_log_evidence(self.shards, self.beliefs), change, damping, visited)
+
+    def accept(self, reopen: bool) -> None:
+        """Take over the new sites; then visit all rows again if asked."""
+        try:
+            self.beliefs = _beliefs(self.settled + self.moving)
+        except NotPositiveDefinite:  # sites of negative precision outweigh the prior
+            self.damping = max(_SLOWEST, 0.5 * self.damping)
+            self.settled, self.moving = _nothing(len(self.beliefs.beta)), _total([s.make_proper() for s in self.shards])
+            self.beliefs, reopen = _beliefs(self.moving), True
+        if reopen:
+            self.settled = _nothing(len(self.beliefs.beta))
+            self.change = np.inf
+            for shard in self.shards:
+                shard.open[:] = True
+
+
+def _next_damping(damping: float, along: float, before: float) -> float:
+    r"""Damping that would end the motion, if sites moved along one direction only.
+
+    Where a full step s is answered by the full step :math:`\lambda s`, a damped one is answered by
+    :math:`\rho = 1 - w (1 - \lambda)` times itself, and the best damping is :math:`1 / (1 - \lambda) = w / (1 - \rho)`.
+    """
+    rho = along / before if before > 0.0 else 0.0
+    best = damping / (1.0 - rho) if rho < 1.0 else 1.0
+    return float(np.clip(best, max(_SLOWEST, 0.5 * damping), min(1.0, 2.0 * damping)))
+
+
+def _nothing(d: int) -> Sums:
+    return Sums(np.zeros((d, d)), np.zeros(d))
+
+
+def _total(parts: Sequence[Sums]) -> Sums:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
+
+
+def _beliefs(sites: Sums) -> Beliefs:
+    r"""Posterior of v given sites (Thesis 4.4.2).
+
+    .. math:: M = I + V \Pi V^T = Q Q^T, \qquad \beta = Q^{-1} V b
+    """
+    M = sites.precision + np.eye(len(sites.shift))
+    at = np.diag_indices(len(M))
+    scale = np.max(M[at], initial=1.0)
+    for rounding in (0.0, 1e-14, 1e-10, 1e-6):  # sites far sharper than the prior, in products of single precision
+        try:
+            M[at] += rounding * scale
+            Q = np.linalg.cholesky(M)
+            return Beliefs(Q, solve_triangular(Q, sites.shift, lower=True))
+        except np.linalg.LinAlgError:
+            continue
+    raise NotPositiveDefinite("the sites leave no posterior: their precisions are negative, or not finite")
+
+
+def _log_evidence(shards: Sequence[ProjectedShard], beliefs: Beliefs) -> float:
+    r"""EP approximation to log P(y): the prior times all sites with their constants, integrated.
+
+    .. math:: \sum_i \log s_i + \tfrac12 \bigl(|\beta|^2 - \log|M|\bigr)
+    """
+    gauss = 0.5 * beliefs.beta @ beliefs.beta - np.sum(np.log(np.diagonal(beliefs.Q)))
+    return float(gauss + sum(np.sum(shard.log_site) for shard in shards))

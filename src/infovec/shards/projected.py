@@ -1,0 +1,275 @@
+"""A shard for the projected posterior: every row has a site on its projection onto the active set."""
+
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from .._types import Floats, Inputs, Rows
+from ..kernels import Kernel
+from ..likelihoods import Likelihood, Site, Tilted
+from ..numerics.cholesky import row_solver
+from .messages import Basis, Beliefs, Steps, Sums, Swept
+from .parallel import for_each
+
+__all__ = ["Cavity", "ProjectedShard", "chunk_rows"]
+
+_CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
+_SHARE_FLOOR = {"float32": 1e-5, "float64": 1e-12}  # of a posterior precision that is not a row's own site
+
+
+def chunk_rows(d: int) -> int:
+    """Rows in a chunk: at least half as many as are active, so that adding up d x d sums takes little of the time."""
+    return max(_CHUNK_ENTRIES // max(d, 1), d // 2, 256)
+
+
+class Cavity(NamedTuple):
+    """Marginals of the projections, and what is left of them when a row's own site is taken out."""
+
+    mean: Floats
+    var: Floats
+    cavity_mean: Floats
+    cavity_var: Floats
+    share: Floats  # 1 - pi q
+
+
+class ProjectedShard:
+    r"""Some rows of the training set with their projections and sites (Thesis 4.4.2).
+
+    .. math:: V = L^{-1} K_{I,\cdot}, \qquad \gamma_i = V_i^T v, \qquad u_i \mid v \sim N(\gamma_i, l_i^2), \qquad
+              l_i^2 = k_{ii} - |V_i|^2
+
+    Parameters
+    ----------
+    rows : array of int
+        Numbers of these rows in the training set, ascending.
+    X, y : inputs and targets of these rows
+    kernel, likelihood
+    dtype : {"float32", "float64"}
+        Precision of V and of products with it; sums are in double precision.
+    blur : bool
+        Whether a site knows the variance l^2 that is left when the active set is known (the blurred sites of the
+        Thesis; with Gaussian noise FITC), or not (the KL-optimal projection; with Gaussian noise DTC).
+    max_entries : int, optional
+        Numbers of V to keep; what does not fit is made anew in every sweep.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        X: Inputs,
+        y: Floats,
+        kernel: Kernel,
+        likelihood: Likelihood,
+        dtype: str,
+        blur: bool = True,
+        max_entries: int | None = None,
+    ) -> None:
+        self.rows, self.X, self.y, self.kernel, self.dtype, self.blur = rows, X, y, kernel, dtype, blur
+        self.likelihood, self.max_entries = likelihood.take(rows), max_entries
+        self.prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
+        n = len(y)
+        self.precision, self.b, self.log_site = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.open, self._step = np.ones(n, dtype=bool), np.zeros((2, n))
+        self.chunks: list[slice] = []
+        self._kept: dict[int, Floats] = {}
+
+    def project(self, basis: Basis) -> None:
+        """Take a new active set: make V, or as much of it as may be kept, and the blur."""
+        n, d = len(self.y), len(basis.L)
+        step = min(chunk_rows(d), max(256, -(-n // 2)))  # two chunks at least, so that two threads have work
+        self.chunks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
+        self._basis, self._block = basis, self.kernel.on(basis.X)
+        self._solve, self._kept = row_solver(basis.L, self.dtype), {}
+        self.variance_left = np.empty(n)
+        room = n * d if self.max_entries is None else self.max_entries
+        keep = {chunk.start for chunk in self.chunks if chunk.stop * d <= room}
+
+        def make(chunk: slice) -> None:
+            V = self._make(chunk)
+            explained = np.einsum("ij,ij->i", V, V)
+            self.variance_left[chunk] = np.maximum(self.prior_var[chunk] - explained, 0.0)
+            if chunk.start in keep:
+                self._kept[chunk.start] = V
+
+        for_each(make, self.chunks)
+        self.open[:] = True
+
+    def _make(self, chunk: slice) -> Floats:
+        """V of some rows, transposed: one row of it for each row."""
+        K = self._block(self.X[chunk])
+        here, which = self.own(chunk)
+        if len(here):
+            K = K if K.flags.writeable else K.copy()
+            K[here, which] = self.prior_var[chunk][here]  # a row with itself: white noise counts
+        return self._solve(K)
+
+    def own(self, chunk: slice) -> tuple[Rows, Rows]:
+        """Positions in the chunk of rows that are active, and their positions in the active set."""
+        _, here, which = np.intersect1d(self.rows[chunk], self._basis.rows, assume_unique=True, return_indices=True)
+        return here, which
+
+    def features(self, chunk: slice) -> Floats:
+        """V of a chunk, transposed."""
+        return self._kept[chunk.start] if chunk.start in self._kept else self._make(chunk)
+
+    def features_of(self, at: Rows) -> Floats:
+        """V of some rows, by their positions, transposed."""
+        V = np.empty((len(at), len(self._basis.L)), dtype=self.dtype)
+        for chunk in self.chunks:
+            here = (at >= chunk.start) & (at < chunk.stop)
+            if here.any():
+                V[here] = self.features(chunk)[at[here] - chunk.start]
+        return V
+
+    @property
+    def blur_var(self) -> Floats:
+        """Variance by which each site is blurred."""
+        return self.variance_left if self.blur else np.zeros(len(self.y))
+
+    def start(self, rows: Rows, precision: Floats, b: Floats) -> Sums:
+        """Give some rows the sites they have elsewhere, all others none."""
+        self.precision[:], self.b[:] = 0.0, 0.0
+        _, here, which = np.intersect1d(self.rows, rows, assume_unique=True, return_indices=True)
+        blurred = 1.0 + precision[which] * self.blur_var[here]
+        self.precision[here], self.b[here] = precision[which] / blurred, b[which] / blurred
+        return self.sums()
+
+    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Precisions and shifts of some rows."""
+        at = np.searchsorted(self.rows, rows)
+        return self.precision[at], self.b[at]
+
+    def sums(self) -> Sums:
+        """Sites of all rows added up."""
+        total = self._empty()
+        lock = Lock()
+
+        def add(chunk: slice) -> None:
+            at = np.flatnonzero(self.precision[chunk] != 0.0)
+            if not at.size:
+                return
+            part = self._sum(self.features(chunk)[at], self.precision[chunk][at], self.b[chunk][at])
+            with lock:
+                _add(total, part)
+
+        for_each(add, self.chunks)
+        return total
+
+    def _empty(self) -> Sums:
+        d = len(self._basis.L)
+        return Sums(np.zeros((d, d)), np.zeros(d))
+
+    def _sum(self, V: Floats, precision: Floats, b: Floats) -> Sums:
+        """Products in the shard's precision; a site that is not log-concave may have a negative precision."""
+        root = np.sqrt(np.abs(precision)).astype(self.dtype)
+        positive = precision >= 0.0
+        W = V * root[:, None]
+        total = W.T @ W
+        if not positive.all():
+            N = W[~positive]
+            total -= 2.0 * (N.T @ N)
+        return Sums(total, b.astype(self.dtype) @ V)
+
+    def cavity(self, at: Rows, C: Floats, beta: Floats) -> Cavity:
+        r"""Marginals of projections, C = V Q^-T, and their cavities (Thesis 4.14, C.4.1).
+
+        .. math:: \mu_i = c_i^T \beta, \quad q_i = |c_i|^2, \quad
+                  q_{\setminus i} = \frac{q_i}{1 - \pi_i q_i}, \quad
+                  \mu_{\setminus i} = \frac{\mu_i - q_i b_i}{1 - \pi_i q_i}
+        """
+        mean = (C @ beta.astype(self.dtype)).astype(np.float64)
+        var = np.einsum("ij,ij->i", C, C).astype(np.float64)
+        share = np.maximum(1.0 - self.precision[at] * var, _SHARE_FLOOR[self.dtype])
+        return Cavity(mean, var, (mean - var * self.b[at]) / share, var / share, share)
+
+    def tilted(self, at: Rows, cavity: Cavity) -> tuple[Tilted, Site]:
+        r"""Tilted moments of the blurred sites, and the sites on gamma that match them.
+
+        .. math:: \tilde t_i(\gamma) = \int p(y_i \mid u) N(u \mid \gamma, l_i^2) \, du, \qquad
+                  \pi_i = \frac{\pi}{1 + \pi l_i^2}, \quad b_i = \frac{b}{1 + \pi l_i^2}
+
+        where pi and b are those of the site on u.
+        """
+        likelihood, y, blur = self.likelihood.take(at), self.y[at], self.blur_var[at]
+        var = cavity.cavity_var + blur
+        tilted = likelihood.tilted(y, cavity.cavity_mean, var)
+        on_u = likelihood.site(y, cavity.cavity_mean, var, tilted)
+        blurred = np.maximum(1.0 + on_u.precision * blur, 1e-12)
+        return tilted, Site(on_u.precision / blurred, on_u.b / blurred)
+
+    def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept:
+        """Update the sites of all open rows at once, each from its own cavity.
+
+        A row is no longer open when its site moved by less than ``still`` and would do so again: a site moves at most
+        about as much as the largest of all did before, ``pace``, in proportion to its influence on the posterior.
+        """
+        solve, lock = row_solver(beliefs.Q, self.dtype), Lock()
+        open_, settled, steps = self._empty(), self._empty(), [Steps(0.0, 0.0, 0.0)]
+
+        def visit(chunk: slice) -> None:
+            at = chunk.start + np.flatnonzero(self.open[chunk])
+            if not at.size:
+                return
+            V = self.features(chunk)
+            V = V if at.size == len(V) else V[at - chunk.start]
+            step, influence = self._update(at, solve(V), beliefs.beta, damping)
+            moves = np.maximum(np.abs(step), pace * np.abs(influence)).max(axis=0) >= still
+            parts = [self._sum(V[rows], self.precision[at[rows]], self.b[at[rows]]) for rows in (moves, ~moves)]
+            before = self._step[:, at]
+            self._step[:, at], self.open[at] = step, moves
+            with lock:
+                _add(open_, parts[0])
+                _add(settled, parts[1])
+                steps.append(
+                    Steps(float(np.abs(step).max()), float(np.vdot(step, before)), float(np.vdot(before, before)))
+                )
+
+        for_each(visit, self.chunks)
+        largest, along, before = np.array(steps).T
+        return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(before.sum())))
+
+    def _update(self, at: Rows, C: Floats, beta: Floats, damping: float) -> tuple[Floats, Floats]:
+        """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior."""
+        cavity = self.cavity(at, C, beta)
+        tilted, site = self.tilted(at, cavity)
+        pi, b = self.precision[at], self.b[at]
+        self.log_site[at] = tilted.log_z - _log_site_integral(pi, b, cavity)
+        self.precision[at], self.b[at] = pi + damping * (site.precision - pi), b + damping * (site.b - b)
+        return _in_units(site.precision - pi, site.b - b, cavity), _in_units(site.precision, site.b, cavity)
+
+    def exact(self) -> Sums:
+        """Give all rows their sites where these are the likelihood itself, and no cavity matters."""
+        at, zero = np.arange(len(self.y)), np.zeros(len(self.y))
+        tilted, site = self.tilted(at, Cavity(zero, zero, zero, zero, zero + 1.0))
+        self.log_site, self.precision, self.b = tilted.log_z, np.array(site.precision), np.array(site.b)
+        return self.sums()
+
+    def make_proper(self) -> Sums:
+        """Take away sites of negative precision."""
+        improper = self.precision < 0.0
+        self.precision[improper], self.b[improper] = 0.0, 0.0
+        return self.sums()
+
+
+def _log_site_integral(pi: Floats, b: Floats, cavity: Cavity) -> Floats:
+    r"""Log normaliser of a site under its cavity.
+
+    .. math:: \log \int e^{b \gamma - \pi \gamma^2 / 2} N(\gamma \mid \mu_{\setminus}, q_{\setminus}) \, d\gamma
+              = \tfrac12 \log(1 - \pi q) + \frac{2 b \mu_\setminus + b^2 q_\setminus - \pi \mu_\setminus^2}{2 (1 + \pi
+              q_\setminus)}
+
+    with :math:`1 + \pi q_\setminus = 1 / (1 - \pi q)`.
+    """
+    m, v = cavity.cavity_mean, cavity.cavity_var
+    return 0.5 * (np.log(cavity.share) + cavity.share * (2.0 * b * m + b**2 * v - pi * m**2))
+
+
+def _in_units(pi: Floats, b: Floats, cavity: Cavity) -> Floats:
+    """What a site does to its marginal: to the variance, relatively, and to the mean, in standard deviations."""
+    return np.stack([pi * cavity.var, (b - pi * cavity.mean) * np.sqrt(cavity.var)])
+
+
+def _add(total: Sums, part: Sums) -> None:
+    np.add(total.precision, part.precision, out=total.precision)
+    np.add(total.shift, part.shift, out=total.shift)

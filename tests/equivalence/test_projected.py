@@ -1,0 +1,312 @@
+"""The projected posterior against full EP, exact regression, DTC and FITC, each as a dense textbook formula."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from oracles import (
+    fd_gradient,
+    full_ep,
+    gaussian_log_density,
+    gaussian_relative_entropy,
+    sparse_regression,
+    tilted_by_panels,
+)
+
+from infovec.kernels import MLP, RBF, Bias, Exponential, Linear, Matern, Periodic, Polynomial, RationalQuadratic, White
+from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
+from infovec.posterior import ProjectedPosterior
+from infovec.projected import coupling_free_gain, evidence_gradient, infer, make_basis, variational_bound
+from infovec.shards import ProjectedShard
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+TIGHT = 1e-11
+
+
+def project(kernel, likelihood, X, y, active, dtype="float64", blur=True, n_shards=1, max_entries=None):
+    """Shards and basis of a problem."""
+    X = X.astype(dtype)
+    basis = make_basis(kernel, active, X[active], dtype)
+    shards = [
+        ProjectedShard(rows, X[rows], y[rows], kernel, likelihood, dtype, blur, max_entries)
+        for rows in np.array_split(np.arange(len(y)), n_shards)
+    ]
+    for shard in shards:
+        shard.project(basis)
+    return shards, basis
+
+
+def posterior(kernel, X, active, basis, found):
+    return ProjectedPosterior(kernel, X[active], basis.L, *found.beliefs)
+
+
+def inputs(n, seed=0, p=2):
+    return np.random.default_rng(seed).normal(size=(n, p))
+
+
+def targets(likelihood, X, seed=1):
+    rng = np.random.default_rng(seed)
+    f = np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=len(X))
+    if isinstance(likelihood, Probit | Logit):
+        return np.where(f > 0.2, 1.0, -1.0)
+    if isinstance(likelihood, Ordinal):
+        return np.digitize(f, [-0.5, 0.7]).astype(float)
+    if isinstance(likelihood, Poisson):
+        return rng.poisson(np.exp(f)).astype(float)
+    return f
+
+
+EP_LIKELIHOODS = [
+    Probit(),
+    Probit(bias=-0.4, slope=1.7),
+    Logit(bias=0.3),
+    Ordinal(np.array([-0.5, 0.7]), slope=2.0),
+    Poisson(bias=0.2),
+    Laplace(scale=0.4),
+]
+each_likelihood = pytest.mark.parametrize("likelihood", EP_LIKELIHOODS, ids=repr)
+KERNEL = RBF(0.8, 3.0) + Bias(0.5)
+
+
+@each_likelihood
+@pytest.mark.parametrize("variance", [0.05, 3.0, 200.0])
+def test_with_all_rows_active_it_is_full_ep(likelihood, variance):
+    X, kernel = inputs(14), RBF(0.8, variance) + Bias(0.5)
+    y, K = targets(likelihood, X), kernel(X)
+
+    def tilted(i, mean, var):
+        return tilted_by_panels(lambda f: likelihood.log_prob(y[i], f), mean, var, centres=(0.0, y[i]))
+
+    pi, b, mean, cov, log_z = full_ep(K, tilted, sweeps=40, tolerance=1e-9)
+    rows = np.random.default_rng(5).permutation(14)  # in any order
+    shards, basis = project(kernel, likelihood, X, y, rows)
+    found = infer(shards, tolerance=TIGHT, max_sweeps=500)
+    assert found.converged
+    np.testing.assert_allclose(shards[0].precision, pi, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(shards[0].b, b, rtol=1e-6, atol=1e-7)
+    got = posterior(kernel, X, rows, basis, found)
+    np.testing.assert_allclose(got.predict(X)[0], mean, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(got.predict(X)[1], np.diag(cov), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(found.log_evidence, log_z, rtol=1e-7)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 0.1, 10.0])
+def test_with_gaussian_noise_and_all_rows_it_is_the_exact_process(noise):
+    X, Z = inputs(30), inputs(9, 3)
+    y, kernel = targets(Gaussian(), X), RBF(0.8, 3.0) + Bias(0.5) + White(0.01)
+    rows = np.arange(30)
+    shards, basis = project(kernel, Gaussian(noise), X, y, rows)
+    found = infer(shards)
+    assert found.converged
+    assert not found.sweeps
+    K = kernel(X) + noise * np.eye(30)
+    np.testing.assert_allclose(found.log_evidence, gaussian_log_density(y, K), rtol=1e-8)
+    mean, var = posterior(kernel, X, rows, basis, found).predict(Z)
+    np.testing.assert_allclose(mean, kernel(Z, X) @ np.linalg.solve(K, y), rtol=1e-8, atol=1e-8)
+    cross = kernel(X, Z)
+    want = kernel.diag(Z) - np.einsum("ij,ij->j", cross, np.linalg.solve(K, cross))
+    np.testing.assert_allclose(var, want, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("blur", [True, False])
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_with_gaussian_noise_it_is_fitc_or_dtc(blur, offset):
+    X, Z = inputs(40) + offset, inputs(9, 3) + offset
+    y, active = targets(Gaussian(), inputs(40)), np.arange(0, 40, 5)
+    shards, basis = project(KERNEL, Gaussian(0.05), X, y, active, blur=blur, n_shards=3)
+    found = infer(shards)
+    K_I = KERNEL(X[active])
+    K_I[np.diag_indices(8)] *= 1.0 + basis.jitter
+    log_z, mean, var = sparse_regression(
+        K_I, KERNEL(X[active], X), KERNEL.diag(X), y, 0.05, blur, KERNEL(X[active], Z), KERNEL.diag(Z)
+    )
+    np.testing.assert_allclose(found.log_evidence, log_z, rtol=1e-8)
+    got = posterior(KERNEL, X, active, basis, found).predict(Z)
+    np.testing.assert_allclose(got[0], mean, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(got[1], var, rtol=1e-8, atol=1e-9)
+
+
+def golden(name):
+    cases = json.loads((GOLDEN / f"{name}.json").read_text())["cases"]
+    return [pytest.param(_arrays(case), id=key) for key, case in cases.items()]
+
+
+def _arrays(case):
+    return {k: np.array(v) if isinstance(v, list) else v for k, v in case.items()}
+
+
+@pytest.mark.parametrize("case", golden("gpy"))
+def test_with_all_rows_active_it_is_the_ep_of_gpy(case):
+    kernel = RBF(case["kernel"]["lengthscale"], case["kernel"]["variance"])
+    likelihood = Poisson() if case["likelihood"] == "poisson" else Probit()
+    X, y, rows = case["X"], case["y"].ravel().astype(float), np.arange(25)
+    shards, basis = project(kernel, likelihood, X, y, rows)
+    found = infer(shards, tolerance=TIGHT, max_sweeps=500)
+    np.testing.assert_allclose(found.log_evidence, case["log_evidence"], rtol=1e-6)
+    np.testing.assert_allclose(shards[0].precision, case["site_precision"].ravel(), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(shards[0].b, case["site_precision_times_mean"].ravel(), rtol=1e-6, atol=1e-6)
+    mean, var = posterior(kernel, X, rows, basis, found).predict(case["X_test"])
+    np.testing.assert_allclose(mean, case["test_mean"].ravel(), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(var, case["test_var"].ravel(), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("case", golden("gpflow"))
+def test_with_gaussian_noise_it_agrees_with_gpflow(case):
+    kernel = RBF(case["kernel"]["lengthscale"], case["kernel"]["variance"])
+    X, y, active, noise = case["X"], case["y"].ravel(), case["inducing_rows"], case["noise_variance"]
+    for blur, name, moments in ((True, "fitc", "fitc"), (False, "dtc", "sgpr")):
+        shards, basis = project(kernel, Gaussian(noise), X, y, active, blur=blur)
+        found = infer(shards)
+        np.testing.assert_allclose(found.log_evidence, case[name]["log_evidence"], rtol=1e-8)
+        mean, var = posterior(kernel, X, active, basis, found).predict(case["X_test"])
+        np.testing.assert_allclose(mean, np.ravel(case[moments]["test_mean"]), rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(var, np.ravel(case[moments]["test_var"]), rtol=1e-8, atol=1e-8)
+    bound = variational_bound(shards, posterior(kernel, X, active, basis, found))
+    np.testing.assert_allclose(bound, case["sgpr"]["elbo"], rtol=1e-8)
+
+
+def test_the_variational_bound_is_below_the_evidence_of_full_ep():
+    X = inputs(20)
+    y, active = targets(Probit(), X), np.arange(0, 20, 3)
+    shards, basis = project(KERNEL, Probit(), X, y, active)
+    found = infer(shards)
+    full, _ = project(KERNEL, Probit(), X, y, np.arange(20))
+    bound = variational_bound(shards, posterior(KERNEL, X, active, basis, found))
+    assert bound < infer(full).log_evidence
+
+
+KERNELS = [
+    KERNEL,
+    RBF(np.array([0.5, 2.0]), 2.0) + White(0.05),
+    Matern(0.9, 2.0, nu=2.5),
+    Exponential(0.8, 1.5),
+    RationalQuadratic(0.8, 2.0),
+    2.0 * Linear(0.7) + Bias(0.3) + White(0.1),
+    Polynomial(2, 1.0, 2.0) + White(0.2),
+    MLP(3.0, 2.0, 0.5),
+    RBF(0.8, 3.0) * Linear(0.5) + Bias(1.0),
+    Periodic(RBF(1.0, 2.0), 1.7),
+]
+
+
+def converged(kernel, likelihood, X, y, active, blur):
+    shards, basis = project(kernel, likelihood, X, y, active, blur=blur, n_shards=2)
+    found = infer(shards, tolerance=1e-10, max_sweeps=500)
+    assert found.converged
+    return shards, basis, found
+
+
+def check_gradient(kernel, likelihood, blur=True, n=24, d=6):
+    X, active = inputs(n), np.arange(1, n, n // d)
+    y = targets(likelihood, X)
+    shards, basis, found = converged(kernel, likelihood, X, y, active, blur)
+    got = evidence_gradient(shards, basis, kernel, likelihood, found)
+
+    def by_kernel(theta):
+        return converged(kernel.with_theta(theta), likelihood, X, y, active, blur)[2].log_evidence
+
+    def by_likelihood(theta):
+        return converged(kernel, likelihood.with_theta(theta), X, y, active, blur)[2].log_evidence
+
+    want = fd_gradient(by_kernel, kernel.theta, 1e-4), fd_gradient(by_likelihood, likelihood.theta, 1e-4)
+    for one, other in zip(got, want, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * max(np.abs(other).max(initial=0.0), 1.0))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("blur", [True, False])
+def test_gradient_for_every_kernel(kernel, blur):
+    check_gradient(kernel, Probit(bias=-0.2), blur)
+
+
+@pytest.mark.parametrize("likelihood", [*EP_LIKELIHOODS, Gaussian(0.1, bias=0.3)], ids=repr)
+@pytest.mark.parametrize("blur", [True, False])
+def test_gradient_for_every_likelihood(likelihood, blur):
+    check_gradient(KERNEL, likelihood, blur)
+
+
+def test_shards_streaming_and_rest_change_nothing():
+    X = inputs(300)
+    y, active = targets(Probit(), X), np.arange(0, 300, 10)
+    whole = infer(project(KERNEL, Probit(), X, y, active)[0], tolerance=1e-9)
+    pieces, _ = project(KERNEL, Probit(), X, y, active, n_shards=4, max_entries=100)
+    parts = infer(pieces, tolerance=1e-9)
+    np.testing.assert_allclose(parts.log_evidence, whole.log_evidence, rtol=1e-10)
+    np.testing.assert_allclose(parts.beliefs.beta, whole.beliefs.beta, atol=1e-7)
+    assert min(sweep.rows for sweep in whole.sweeps) < 300  # some rows rested, and were looked at again
+    assert whole.sweeps[-1].rows == 300
+
+
+def test_start_from_selection_ends_in_the_same_place():
+    X = inputs(200)
+    y, active = targets(Probit(), X), np.arange(0, 200, 10)
+    shards, _ = project(KERNEL, Probit(), X, y, active)
+    cold = infer(shards, tolerance=1e-9).log_evidence
+    warm = infer(shards, (active, np.full(20, 0.5), 0.5 * y[active]), tolerance=1e-9)
+    np.testing.assert_allclose(warm.log_evidence, cold, rtol=1e-9)
+    again = infer(shards, tolerance=1e-9)
+    assert len(again.sweeps) == 1  # it was there already
+
+
+@pytest.mark.parametrize("variance", [0.1, 10.0, 1e3])
+def test_noise_that_is_not_log_concave_ends_well(variance):
+    X = inputs(80)
+    y = targets(Gaussian(), X)
+    y[::9] += 20.0
+    likelihood, active = StudentT(scale=0.2, df=3.0), np.arange(0, 80, 5)
+    kernel = RBF(0.8, variance)
+    shards, basis = project(kernel, likelihood, X, y, active)
+    found = infer(shards, max_sweeps=300)
+    mean, var = posterior(kernel, X, active, basis, found).predict(X)
+    assert np.all(np.isfinite(mean))
+    assert np.all(var >= 0)
+    clean = np.arange(80) % 9 != 0
+    assert np.mean((mean - y)[clean] ** 2) < np.var(y[clean])
+
+
+def test_single_precision_agrees_with_double():
+    X = inputs(2000)
+    y, active = targets(Probit(), X), np.arange(0, 2000, 20)
+    runs = [infer(project(KERNEL, Probit(), X, y, active, dtype)[0]) for dtype in ("float32", "float64")]
+    assert all(run.converged for run in runs)
+    np.testing.assert_allclose(runs[0].log_evidence, runs[1].log_evidence, rtol=3e-3)  # it has to truncate K_I
+
+
+def gaussian_joint(V, left, pi, b):
+    """Mean and covariance of (v, u) for all rows, u = V v + N(0, left), with sites on V v: everything dense."""
+    d, n = V.shape[1], len(V)
+    A = np.vstack([np.eye(d), V])
+    M = np.eye(d) + V.T @ (pi[:, None] * V)
+    S = np.linalg.inv(M)
+    noise = np.diag(np.concatenate([np.zeros(d), left]))
+    return A @ S @ (V.T @ b), A @ S @ A.T + noise, n
+
+
+@pytest.mark.parametrize("likelihood", [Probit(0.3), Gaussian(0.2), Poisson()], ids=repr)
+def test_gain_is_the_relative_entropy_of_the_thesis(likelihood):
+    """D[Q~ || Q] with the site of one row moved from its projection to the row itself, in all dimensions at once."""
+    X = inputs(12)
+    y, active = targets(likelihood, X), np.array([0, 4, 8])
+    shards, _ = project(KERNEL, likelihood, X, y, active)
+    shard, found = shards[0], infer(shards, tolerance=1e-8)
+    V, left, pi, b = shard.features(slice(0, 12)), shard.variance_left, shard.precision, shard.b
+    at = np.arange(12)
+    cavity = shard.cavity(at, np.linalg.solve(found.beliefs.Q, V.T).T, found.beliefs.beta)
+    var = cavity.cavity_var + left
+    site = likelihood.site(y, cavity.cavity_mean, var, likelihood.tilted(y, cavity.cavity_mean, var))
+    outside = np.setdiff1d(at, active)
+    got = coupling_free_gain(cavity, np.maximum(left, 1e-12), site)[outside]
+    mean, cov, _ = gaussian_joint(V, left, pi, b)
+    want = []
+    for i in outside:
+        without, b_without = pi.copy(), b.copy()
+        without[i], b_without[i] = 0.0, 0.0
+        m, S, _ = gaussian_joint(V, left, without, b_without)
+        u = np.zeros(len(m))
+        u[3 + i] = 1.0
+        gain = S @ u / (1.0 / site.precision[i] + S[3 + i, 3 + i])
+        m, S = m + gain * (site.b[i] / site.precision[i] - m[3 + i]), S - np.outer(gain, S[3 + i])
+        keep = np.concatenate([np.arange(3), 3 + outside])  # u of active rows is a function of v
+        want.append(gaussian_relative_entropy(m[keep], S[np.ix_(keep, keep)], mean[keep], cov[np.ix_(keep, keep)]))
+    np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-8)
