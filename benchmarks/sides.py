@@ -51,4 +51,4 @@ def _infovec(task: Task) -> Any:
 
     length_scale = (2 * task.gamma) ** -0.5
     kernel = RBF(length_scale, task.variance) + Bias(0.1)
-    return IVMClassifier(kernel=kernel, approximation="factorised", n_active=task.n_active, random_state=0)
+    return IVMClassifier(kernel=kernel, approximation="factorised", learn=None, n_active=task.n_active, random_state=0)

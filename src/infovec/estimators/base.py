@@ -4,6 +4,7 @@ import logging
 import time
 import warnings
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import joblib
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
+from ..learning import Step
 from ..likelihoods import Likelihood
 from ..posterior import Posterior
 from ..selection import Callback, Driver, Patience, Progress, StopReason
@@ -23,6 +25,7 @@ from .defaults import default_kernel
 from .gain_driver import GainDriver
 from .inference import Result, Run, not_converged
 from .inputs import read
+from .learner import LEARN, learn
 from .progress import ProgressBar
 from .settings import check_choice, check_growth, check_kernel
 from .training import APPROXIMATIONS, Plan, Training, prepare
@@ -56,7 +59,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "entropy",
-        learn: str | None = None,
+        learn: str | None = "ep",
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
@@ -188,7 +191,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
 
     def _prepare(self, X: Any, y: Any) -> tuple[Training, Inputs]:
         check_choice("approximation", self.approximation, APPROXIMATIONS)
-        check_choice("learn", self.learn, [None])
+        check_choice("learn", self.learn, LEARN)
         check_kernel(self.kernel)
         X, targets, likelihood, variance, score = self._read_targets(X, y)
         likelihood.check_targets(targets)
@@ -202,16 +205,50 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         if state is not None and self.warm_start and data == state.data and _continues(training, settings, state):
             self._go_on(state, training.wanted, training.patience())
             return
+        start, steps = time.perf_counter(), list[Step]()
+        if self.learn is not None:
+            training, steps = self._learn(training)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
-        start = time.perf_counter()
         driver = training.driver()
         driver.include(training.initial)
-        self._run(driver, X, training, training.wanted, training.patience())
+        self._run(driver, X, training, training.wanted, training.patience(), time.perf_counter() - start)
+        if steps:
+            self.history_ |= {
+                "criterion": np.array([step.criterion for step in steps]),
+                "theta": np.array([step.theta for step in steps]),
+            }
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
         self.__dict__.pop("_state", None)
         if self.warm_start:
             self._state = _State(driver, X, training, settings, data)
+
+    def _learn(self, training: Training) -> tuple[Training, list[Step]]:
+        """Find parameters by the evidence; going on is all right when it is interrupted."""
+        start, tell = time.perf_counter(), self._listeners()
+
+        def watch(step: Step) -> bool:
+            seconds = time.perf_counter() - start
+            return tell is not None and tell(Progress(0, training.wanted, 0.0, seconds, None, step.criterion))
+
+        learned = learn(training, self.kernel is None, time_limit(self.max_time), watch)
+        if learned.interrupted:
+            warnings.warn(
+                "interrupted while learning: the fit goes on with the parameters found so far; "
+                "interrupt again to end it",
+                stacklevel=4,
+            )
+        return learned.training, learned.steps
+
+    def _listeners(self) -> Callable[[Progress], bool] | None:
+        """Return a function that tells all who listen, and says whether one of them wants an end."""
+        callbacks = [c for c in (ProgressBar() if self.verbose else None, self.callback) if c is not None]
+
+        def tell(progress: Progress) -> bool:
+            answers = [bool(c(progress)) for c in callbacks]  # all of them, even if the first says stop
+            return any(answers)
+
+        return tell if callbacks else None
 
     def _go_on(self, state: _State, wanted: int, patience: Patience | None) -> None:
         """Continue the driver of an earlier fit; when that fails it is no longer kept, the model is."""
@@ -227,16 +264,16 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
             self._state = state
 
     def _run(
-        self, driver: Driver | GainDriver, X: Inputs, training: Training, wanted: int, patience: Patience | None
+        self,
+        driver: Driver | GainDriver,
+        X: Inputs,
+        training: Training,
+        wanted: int,
+        patience: Patience | None,
+        spent: float = 0.0,
     ) -> None:
         """Select, infer, and store what came of it."""
-        callbacks = [c for c in (ProgressBar() if self.verbose else None, self.callback) if c is not None]
-
-        def tell(progress: Progress) -> bool:
-            answers = [bool(c(progress)) for c in callbacks]  # all of them, even if the first says stop
-            return any(answers)
-
-        run = Run(driver, X, training, tell if callbacks else None, time_limit(self.max_time))
+        run = Run(driver, X, training, self._listeners(), time_limit(self.max_time) - spent)
         stop, result = run.to(wanted, patience)
         if stop is StopReason.INTERRUPTED:
             warnings.warn(

@@ -38,8 +38,12 @@ class IVMClassifier(DiscreteMachine):
         How informative a row is; see ``infovec.scores``. "projected_gain" is the gain of the projected posterior itself
         (Thesis 4.4.2.1), several times slower to select by. As an attribute ``score`` is scikit-learn's method; the
         parameter is in ``get_params()``.
-    learn : None
-        Hyperparameters stay as they are.
+    learn : {"ep", None}
+        "ep" maximises the EP evidence of the projected posterior over the parameters of kernel and likelihood, starting
+        from their values: on some of the rows with a small active set at first, in the end with ``n_active`` rows
+        active (at most 1000) and up to 10000 rows. A weak normal prior, on logarithms mostly, keeps them near the
+        start. When ``kernel`` is None its length scales keep their proportions; give one for each column to learn them
+        all. None leaves everything as given.
     block_size : int or "auto"
         Most rows included between two looks at all rows; blocks start at one row and grow. 1 is the algorithm of the
         papers, and what "auto" takes for up to a thousand rows.
@@ -94,7 +98,7 @@ class IVMClassifier(DiscreteMachine):
         Whether the sites of all rows came to rest; if not, there was a warning.
     history_ : dict
         "row", "score" and "seconds" of every inclusion; "sweep_log_evidence", "sweep_change", "sweep_damping" and
-        "sweep_rows" of every sweep over the rows.
+        "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning.
     stop_reason_ : str
     n_features_in_ : int
     feature_names_in_ : array of str

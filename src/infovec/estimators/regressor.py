@@ -61,7 +61,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "auto",
-        learn: str | None = None,
+        learn: str | None = "ep",
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,

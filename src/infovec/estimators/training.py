@@ -14,6 +14,7 @@ from ..projected import cost as sweep_cost
 from ..scores import Score
 from ..selection import Driver, Patience, Schedule
 from ..selection.cost import calibrate, predict_bytes, predict_seconds
+from ..selection.precision import sufficient_precision
 from ..shards import IndexRule, LocalShard, ProjectedShard, RefilledShard
 from .budget import feature_entries, memory_limit, processors, shown_bytes, stub_entries
 from .gain_driver import GainDriver
@@ -97,6 +98,32 @@ class Training:
             )  # fmt: skip
         return Driver([shard], self.kernel, likelihood, score, self.wanted, self.schedule)
 
+    def with_model(self, kernel: Kernel, likelihood: Likelihood) -> "Training":
+        """Return the same with other parameters."""
+        return replace(self, kernel=kernel, likelihood=likelihood)
+
+    def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: Likelihood) -> "Training":
+        """Return the training on some rows only, with fewer active ones and other parameters."""
+        wanted, n = min(wanted, len(rows)), len(rows)
+        dtype = "float64" if n * wanted <= _SMALL_STUBS else self.dtype
+        whole = n == len(self.y)
+        return replace(
+            self, X=self.X if whole else self.X[rows], y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
+            wanted=wanted, initial=np.empty(0, dtype=np.intp), schedule=Schedule.choose(None, None, n, wanted),
+            rule=IndexRule(), dtype=dtype, selection="all", priority=self.priority[rows],
+            held_back=np.zeros(n, dtype=bool), feature_entries=n * wanted,
+        ).in_precision()  # fmt: skip
+
+    def in_precision(self) -> "Training":
+        """Return the same with inputs in the precision of the products."""
+        return replace(self, X=self.X.astype(self.dtype, copy=False)) if self.kernel.numeric else self
+
+    def select(self) -> Rows:
+        """Return the active rows, without inference."""
+        driver = self.driver()
+        driver.run(self.wanted)
+        return driver.active[: driver.size].copy()
+
     @property
     def start_from_sites(self) -> bool:
         """Whether the sites that selection finds are those of this likelihood."""
@@ -147,7 +174,13 @@ def prepare(estimator: Any, X: Inputs, y: Floats, kernel: Kernel, likelihood: Li
     schedule = Schedule.choose(block_size, pool_size, n, wanted)
     asked = precision(estimator.dtype)
     dtype = "float64" if n * wanted <= _SMALL_STUBS else asked
-    limit, itemsize = memory_limit(estimator.max_memory), np.dtype(dtype).itemsize
+    limit = memory_limit(estimator.max_memory)
+    if estimator.approximation == "factorised":  # all that it knows is what selection chose
+        stub_entries(
+            limit, n, p, wanted, schedule, np.dtype(dtype).itemsize
+        )  # say that it does not fit before any work
+        dtype = sufficient_precision(dtype, X, y, priority, kernel, likelihood)
+    itemsize = np.dtype(dtype).itemsize
     entries = stub_entries(limit, n, p, wanted, schedule, itemsize)
     kept = feature_entries(limit, n, p, wanted, itemsize) if estimator.approximation == "projected" else 0
     selection = estimator.selection

@@ -2,6 +2,6 @@
 
 from .model import Model
 from .objective import ProjectedEvidence
-from .optimise import Step, optimise
+from .optimise import Step, find_scale, optimise
 
-__all__ = ["Model", "ProjectedEvidence", "Step", "optimise"]
+__all__ = ["Model", "ProjectedEvidence", "Step", "find_scale", "optimise"]

@@ -18,22 +18,24 @@ class ProjectedEvidence:
 
     Parameters
     ----------
-    X, y : inputs and targets
+    rows : array of int
+        Numbers of these rows in the training set, ascending.
+    X, y : their inputs and targets
     active : array of int
-        Rows of X.
+        Positions among them.
     dtype : {"float32", "float64"}
     blur : bool
     """
 
-    def __init__(self, X: Inputs, y: Floats, active: Rows, dtype: str, blur: bool) -> None:
-        self.X, self.y, self.active, self.dtype, self.blur = X, y, active, dtype, blur
+    def __init__(self, rows: Rows, X: Inputs, y: Floats, active: Rows, dtype: str, blur: bool) -> None:
+        self.rows, self.X, self.y, self.active, self.dtype, self.blur = rows, X, y, active, dtype, blur
         self._sites: tuple[Floats, Floats] | None = None
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
-        """Log evidence plus log prior, and the gradient in the free parameters."""
+        """Log evidence plus log prior, and the gradient in the steps of the model."""
         kernel, likelihood = model.kernel, model.likelihood
-        shard = ProjectedShard(np.arange(len(self.y)), self.X, self.y, kernel, likelihood, self.dtype, self.blur)
-        basis = make_basis(kernel, self.active, self.X[self.active], self.dtype)
+        shard = ProjectedShard(self.rows, self.X, self.y, kernel, likelihood, self.dtype, self.blur)
+        basis = make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype)
         shard.project(basis)
         if self._sites is not None:
             shard.precision[:], shard.b[:] = self._sites
@@ -42,4 +44,4 @@ class ProjectedEvidence:
             self._sites = shard.precision, shard.b
         gradient = np.concatenate(evidence_gradient([shard], basis, kernel, likelihood, found))
         prior, prior_gradient = model.log_prior()
-        return found.log_evidence + prior, gradient[model.free] + prior_gradient
+        return found.log_evidence + prior, model.pull(gradient) + prior_gradient

@@ -11,14 +11,31 @@ from .._types import Floats
 from ..errors import InfovecError
 from .model import Model
 
-__all__ = ["Step", "optimise"]
+__all__ = ["Step", "find_scale", "optimise"]
+
+_DECADES = (0.0, -1.0, 1.0, -2.0, 2.0, -4.0, 4.0)  # by which all length scales are tried
 
 
 class Step(NamedTuple):
     """One evaluation of the criterion."""
 
     criterion: float  # larger is better
-    theta: Floats
+    theta: Floats  # steps of the model
+
+
+def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:
+    """Return the model with all length scales multiplied by the power of ten that suits best.
+
+    Where they are far off the criterion is flat, and no gradient tells where to go.
+    """
+    trials = [model.with_theta(model.theta + decade * np.log(10.0) * model.scales) for decade in _DECADES]
+    values = []
+    for trial in trials if model.scales.any() else []:
+        try:
+            values.append(objective(trial)[0])
+        except (InfovecError, np.linalg.LinAlgError):
+            values.append(-np.inf)
+    return trials[int(np.argmax(values))] if np.isfinite(values).any() else model
 
 
 def optimise(

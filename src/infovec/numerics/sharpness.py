@@ -1,6 +1,6 @@
 """How sharply rows are known, and how well told apart, once some are included: what rounding is to be compared with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -23,8 +23,8 @@ def rows_left(
     prior_var: Floats,
     tilted: Callable[[Floats, Floats], TiltedMoments],
     steps: int,
-) -> RowsLeft:
-    r"""Include rows greedily (NIPS03 algorithm 1) and say how the others stand.
+) -> Iterator[RowsLeft]:
+    r"""Include rows greedily (NIPS03 algorithm 1) and yield how the others stand, after every inclusion.
 
     .. math:: h \leftarrow h + g_i A_{\cdot i}, \qquad A \leftarrow A - \nu_i A_{\cdot i} A_{\cdot i}^T, \qquad
               i = \arg\max_j a_j \nu_j, \qquad s_j = k(x_j, x_j) \, \nu_j
@@ -41,11 +41,11 @@ def rows_left(
     tilted : function of mean and var
         Moments of all rows.
     steps : int
-        How many rows to include.
+        How many rows to include; fewer, if there are no more or none is informative.
     """
     n = len(prior_var)
     mean, var, taken = np.zeros(n), np.array(prior_var, dtype=np.float64), np.zeros(n, dtype=bool)
-    M = np.empty((min(steps, n), n))
+    M = np.empty((min(steps, n - 1), n))
     _, g, nu = tilted(mean, var)
     for t in range(len(M)):
         explained = np.where(taken, -np.inf, var * nu)
@@ -57,5 +57,5 @@ def rows_left(
         mean, var = mean + g[i] * A, np.maximum(var - M[t] ** 2, 0.0)
         taken[i] = True
         _, g, nu = tilted(mean, var)
-    left = ~taken
-    return RowsLeft((prior_var * nu)[left], -0.5 * np.log1p(-np.minimum(var * nu, 1.0 - 1e-15))[left])
+        reduction = -0.5 * np.log1p(-np.minimum(var * nu, 1.0 - 1e-15))
+        yield RowsLeft((prior_var * nu)[~taken], reduction[~taken])

@@ -39,7 +39,7 @@ class Posterior(ABC):
     @property
     @abstractmethod
     def reduction(self) -> Floats:
-        """Lower triangular matrix T of the reduction of variance."""
+        """Lower triangular matrix T of the reduction of variance, row by row in memory."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # not what follows from them
@@ -66,9 +66,12 @@ class Posterior(ABC):
     def predict(self, X: Inputs) -> tuple[Floats, Floats]:
         """Latent mean and variance at new inputs, O(d^2) for each."""
         mean, var = np.zeros(X.shape[0]), np.array(self.kernel.diag(X), dtype=np.float64)
-        T = np.asfortranarray(self.reduction)
         for part, K in self._blocks(X):
             mean[part] = K @ self.weights
-            stubs = blas.dtrmm(1.0, T, K.T, lower=1)
-            var[part] -= np.einsum("ij,ij->j", stubs, stubs)
+            var[part] -= self._explained(K)
         return mean, np.maximum(var, 0.0)
+
+    def _explained(self, K: Floats) -> Floats:
+        """Reduction of the variance of inputs, from their kernel to the active ones."""
+        stubs = blas.dtrmm(1.0, self.reduction.T, K.T, trans_a=1)
+        return np.asarray(np.einsum("ij,ij->j", stubs, stubs))

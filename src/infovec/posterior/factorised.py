@@ -59,7 +59,7 @@ class FactorisedPosterior(Posterior):
     @cached_property
     def reduction(self) -> Floats:
         r"""Matrix of the stubs of new inputs: :math:`T = L^{-1} \Pi^{1/2}` (SLH 3.1)."""
-        return inverse_lower(self.L) * np.sqrt(self.precision)
+        return np.ascontiguousarray(inverse_lower(self.L) * np.sqrt(self.precision))
 
     def active_marginals(self) -> ActiveMarginals:
         r"""Marginals of the active rows from L, Pi and beta alone, without cancellation.

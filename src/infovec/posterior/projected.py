@@ -7,12 +7,13 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from .._types import Floats
+from ..errors import NotPositiveDefinite
 from ..numerics.cholesky import inverse_lower
 from .base import Posterior
 
 __all__ = ["ProjectedPosterior"]
 
-_ROUNDING = 1e-12  # added to eigenvalues between zero and one so that a factor exists
+_ROUNDING = (1e-12, 1e-9, 1e-6, 1e-4)  # to add to eigenvalues between zero and one until a factor exists
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,9 +54,16 @@ class ProjectedPosterior(Posterior):
         with :math:`I - M^{-1} = U^T U`, U lower triangular, and :math:`T = U L^{-1}`.
         """
         half = inverse_lower(self.Q)
-        known = (1.0 + _ROUNDING) * np.eye(len(half)) - half.T @ half
-        U = np.linalg.cholesky(known[::-1, ::-1])[::-1, ::-1].T  # the factor that is lower triangular on the right
-        return np.asarray(solve_triangular(self.L, U.T, lower=True, trans="T").T)
+        U = _lower_on_the_right(np.eye(len(half)) - half.T @ half)
+        return np.ascontiguousarray(solve_triangular(self.L, U.T, lower=True, trans="T").T)
+
+    def _explained(self, K: Floats) -> Floats:
+        try:
+            return super()._explained(K)
+        except NotPositiveDefinite:  # the posterior is wider than the prior somewhere, which no |T k|^2 can say
+            before = solve_triangular(self.L, K.T, lower=True)
+            after = solve_triangular(self.Q, before, lower=True)
+            return np.asarray(np.einsum("ij,ij->j", before, before) - np.einsum("ij,ij->j", after, after))
 
     def projected(self, V: Floats) -> tuple[Floats, Floats]:
         """Mean and variance of gamma = V v, one row of V for each row (Thesis 4.14)."""
@@ -70,3 +78,14 @@ class ProjectedPosterior(Posterior):
         half = inverse_lower(self.Q)
         log_det = 2.0 * float(np.sum(np.log(np.diagonal(self.Q))))
         return 0.5 * (log_det + float(np.sum(half**2)) - len(half) + float(self._mean_v @ self._mean_v))
+
+
+def _lower_on_the_right(A: Floats) -> Floats:
+    """Return the lower triangular U with A = U^T U, for a matrix that is positive semidefinite up to rounding."""
+    for rounding in _ROUNDING:
+        try:
+            raised = A + rounding * np.eye(len(A))
+            return np.linalg.cholesky(raised[::-1, ::-1])[::-1, ::-1].T
+        except np.linalg.LinAlgError:
+            continue
+    raise NotPositiveDefinite("some site has so negative a precision that the posterior is wider than the prior")

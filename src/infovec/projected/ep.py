@@ -10,7 +10,7 @@ from .._types import Floats, Rows
 from ..errors import NotPositiveDefinite
 from ..shards import Beliefs, ProjectedShard, Sums
 
-__all__ = ["Inference", "Sweep", "infer"]
+__all__ = ["Inference", "Sweep", "infer", "next_damping"]
 
 _STILL = 0.1  # a row rests until the next look at all rows when its site moves by less than this share of the tolerance
 _SLOWEST = 0.05  # damping
@@ -91,7 +91,7 @@ class _State:
         self.settled = self.settled + _total([f.settled for f in found])
         self.moving = _total([f.open for f in found])
         change, damping = max(f.steps.largest for f in found), self.damping
-        self.damping = _next_damping(damping, sum(f.steps.along for f in found), sum(f.steps.before for f in found))
+        self.damping = next_damping(damping, sum(f.steps.along for f in found), sum(f.steps.before for f in found))
         self.change = change
         return Sweep(_log_evidence(self.shards, self.beliefs), change, damping, visited)
 
@@ -110,7 +110,7 @@ class _State:
                 shard.open[:] = True
 
 
-def _next_damping(damping: float, along: float, before: float) -> float:
+def next_damping(damping: float, along: float, before: float) -> float:
     r"""Damping that would end the motion, if sites moved along one direction only.
 
     Where a full step s is answered by the full step :math:`\lambda s`, a damped one is answered by

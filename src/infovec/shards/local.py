@@ -10,52 +10,19 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..errors import NotPositiveDefinite, ParameterError
 from ..kernels import Block, Kernel
 from ..likelihoods import Likelihood
-from ..numerics.sharpness import rows_left
 from ..scores import Score
 from .eligibility import selection_keys
 from .index import IndexRule
 from .messages import Candidates, Inclusions, Representation
 from .parallel import for_each
 
-__all__ = ["LocalShard", "sufficient_precision"]
+__all__ = ["LocalShard"]
 
 # per precision of the stubs: share of the prior variance that is rounding, and that betrays an indefinite kernel
 _ROUNDING: Mapping[str, float] = {"float32": 1e-5, "float64": 1e-13}
 _INDEFINITE: Mapping[str, float] = {"float32": 1e-2, "float64": 1e-6}
-_SHARPEST = 5.0  # prior variance times nu up to which single precision orders the rows as double does
-_APART = 5e-4  # of that, by which the best tenth of the rows must differ
-_SAMPLE, _STEPS = 256, 32  # rows to find that out, and how many of them to include
 _FEW = 4  # rows in a block below which starting threads costs more than they gain
 _CHUNK = 16384  # rows whose kernel block is formed at once: it stays in cache, and memory stays bounded
-
-
-def sufficient_precision(
-    asked: str, X: Inputs, y: Floats, priority: Floats, kernel: Kernel, likelihood: Likelihood
-) -> str:
-    """Precision that the stubs need: the one asked for, or double where single would go by rounding.
-
-    A few inclusions among a sample of the rows tell. Single precision is enough as long as the rows left are uncertain
-    by a fair share of their prior variance, or by less than the noise, and are not all alike. Where length scales are
-    long or noise is low, or length scales so short that no row knows of another, it would choose other rows.
-    """
-    if asked != "float32":
-        return asked
-    at = np.argpartition(priority, _SAMPLE)[:_SAMPLE] if len(y) > _SAMPLE else np.arange(len(y))
-    X, y, likelihood = X[at], y[at], likelihood.take(at)
-    X = X.astype(np.float64) if kernel.numeric else X
-    prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
-    on_sample = kernel.on(X)
-
-    def covariance(i: int) -> Floats:
-        row = np.array(on_sample(X[i : i + 1])[0], dtype=np.float64)
-        row[i] = prior_var[i]
-        return row
-
-    left = rows_left(covariance, prior_var, lambda mean, var: likelihood.tilted(y, mean, var), _STEPS)
-    if not len(left.sharpness):
-        return asked
-    sharp, good = np.quantile(left.sharpness, 0.9), np.quantile(left.reduction, 0.9)
-    return asked if sharp <= _SHARPEST and np.max(left.reduction) - good >= _APART * sharp else "float64"
 
 
 class LocalShard:
@@ -94,13 +61,10 @@ class LocalShard:
         rule: IndexRule = IndexRule(),
         held_back: Mask | None = None,
     ) -> None:
-        self.likelihood = likelihood.take(rows)
-        needed = sufficient_precision(dtype, X, y, priority, kernel, self.likelihood)
-        self._room = np.dtype(dtype).itemsize / np.dtype(needed).itemsize  # numbers that fit where one was meant to be
-        X, rule = X.astype(needed, copy=False) if kernel.numeric else X, self._fitting(rule)
         self.rows, self.X, self.y, self.priority = rows, X, y, priority
         self.kernel, self.score, self.capacity, self.rule = kernel, score, capacity, rule
-        self.n_rows, self.size, self.dtype = len(y), 0, np.dtype(needed)
+        self.likelihood = likelihood.take(rows)
+        self.n_rows, self.size, self.dtype = len(y), 0, np.dtype(dtype)
         self.prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
         self.mean = np.zeros(len(y))
         self.var = self.prior_var.copy()
@@ -111,10 +75,6 @@ class LocalShard:
         self._buffer = np.empty(min(entries, rule.max_entries or entries), dtype=self.dtype)
         self._bind()
         self._check_definite()
-
-    def _fitting(self, rule: IndexRule) -> IndexRule:
-        """Return the rule that keeps to its memory in the precision needed."""
-        return replace(rule, max_entries=int(self._room * rule.max_entries)) if rule.max_entries else rule
 
     def _bind(self) -> None:
         """Prepare the kernel on chunks of the rows."""
@@ -215,9 +175,9 @@ class LocalShard:
 
     def enlarge(self, capacity: int, max_entries: int | None) -> None:
         """Make room for more inclusions; nothing is computed anew."""
-        self.rule = self._fitting(replace(self.rule, max_entries=max_entries))
+        self.rule = replace(self.rule, max_entries=max_entries)
         entries = capacity * self.n_rows
-        bigger = np.empty(min(entries, self.rule.max_entries or entries), dtype=self.dtype)
+        bigger = np.empty(min(entries, max_entries or entries), dtype=self.dtype)
         if self.size * len(self.rows) > len(bigger):
             self.shrink(len(bigger) // max(self.size, 1))
         used = self.size * len(self.rows)

@@ -14,13 +14,13 @@ from .parallel import for_each
 
 __all__ = ["Cavity", "ProjectedShard", "chunk_rows"]
 
-_CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
+_CHUNK_ENTRIES = 2**18  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
 _SHARE_FLOOR = {"float32": 1e-5, "float64": 1e-12}  # of a posterior precision that is not a row's own site
 
 
 def chunk_rows(d: int) -> int:
-    """Rows in a chunk: at least half as many as are active, so that adding up d x d sums takes little of the time."""
-    return max(_CHUNK_ENTRIES // max(d, 1), d // 2, 256)
+    """Rows in a chunk: at least as many as are active, so that adding up d x d sums takes little of the time."""
+    return max(_CHUNK_ENTRIES // max(d, 1), d, 256)
 
 
 class Cavity(NamedTuple):

@@ -1,0 +1,105 @@
+"""The experiments run, and what the papers say of them holds."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from infovec.kernels import RBF, Bias
+from infovec.learning import Model
+from infovec.likelihoods import Gaussian
+
+ROOT = Path(__file__).parents[2]
+
+
+def command(folder, *arguments, **environment):
+    """Run from another folder, where the figures then go."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **environment}
+    return subprocess.run(
+        [sys.executable, "-m", "experiments", *arguments], cwd=folder, env=env, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def thesis_plv(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    from experiments.catalogue import load
+
+    return load("thesis-plv")
+
+
+@pytest.fixture(scope="module")
+def quick(dataset, tmp_path_factory):
+    """What a quick run prints: ours, and the difference, by quantity; and the folder it ran in."""
+    for name in ("kin40k", "pumadyn32nm"):
+        dataset(name)
+    folder = tmp_path_factory.mktemp("experiments")
+    done = command(folder, "run", "thesis-plv", "--quick")
+    assert done.returncode == 0, done.stderr
+    rows = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines()]
+    return {row[0]: (float(row[2]), row[3]) for row in rows[2:] if len(row) == 4}, folder
+
+
+def test_sparse_model_selection_by_gain_finds_the_relevant_inputs_and_at_random_does_not(quick):
+    rows, _ = quick
+    assert rows["table 4.4 info-gain d=100: share of successful runs"][0] == 1.0
+    assert rows["table 4.4 info-gain d=100: error"][0] < 1.15 * 0.0252  # the Thesis: 0.0252
+    assert rows["table 4.4 random d=100: share of successful runs"][0] == 0.0
+    assert rows["table 4.4 random d=100: error of failed runs"][0] > 0.4  # the Thesis: close to 0.5
+
+
+def test_learning_curves_on_pumadyn_have_the_shape_of_figure_4_6(quick):
+    rows, _ = quick
+    error = {key: ours for key, (ours, _) in rows.items() if key.endswith("error")}
+    for method in ("info-gain", "random", "smo-bart"):
+        assert error[f"pumadyn-32nm {method} d=125 n=7168: error"] < 1.15 * 0.0225  # full regression in the Thesis
+    assert error["pumadyn-32nm info-gain d=25 n=7168: error"] > error["pumadyn-32nm random d=25 n=7168: error"]
+    assert error["pumadyn-32nm smo-bart d=25 n=7168: error"] < error["pumadyn-32nm random d=25 n=7168: error"]
+
+
+def test_learning_curves_on_kin_have_the_shape_of_figure_4_5(quick):
+    rows, _ = quick
+    claims = {key: difference for key, (_, difference) in rows.items() if difference in ("holds", "FAILS")}
+    assert sum(key.startswith("kin-40k") for key in claims) == 6
+    assert [key for key, verdict in claims.items() if verdict == "FAILS"] == []
+
+
+def test_figures_are_drawn(quick):
+    _, folder = quick
+    for name in ("figure-4.5.png", "figure-4.6.png"):
+        assert (folder / "out" / "thesis-plv" / name).stat().st_size > 10_000
+
+
+def test_without_data_it_says_what_to_do(tmp_path):
+    done = command(tmp_path, "run", "thesis-plv", "--quick", INFOVEC_DATA="")
+    assert done.returncode != 0
+    assert "Set INFOVEC_DATA" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_all_experiments_are_listed(tmp_path):
+    done = command(tmp_path, "list")
+    assert done.stdout.split() == sorted(path.parent.name for path in (ROOT / "experiments").glob("*/run.py"))
+    assert "thesis-plv" in done.stdout
+
+
+def test_smola_and_bartlett_take_the_candidate_of_the_largest_decrease(thesis_plv):
+    """With all rows as candidates, each inclusion minimises the dense objective over all active sets with one more."""
+    select = sys.modules["experiments.thesis_plv.smola_bartlett"].select
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
+    model = Model.begin(RBF(0.8, 1.5) + Bias(0.3), Gaussian(0.2))
+
+    def objective(active):
+        K, K_active = model.kernel(X, X[active]), model.kernel(X[active])
+        weights = np.linalg.solve(K.T @ K / 0.2 + K_active, K.T @ y / 0.2)
+        return 0.5 * np.sum((y - K @ weights) ** 2) / 0.2 + 0.5 * weights @ K_active @ weights
+
+    active = select(model, X, y, 5, seed=0).tolist()
+    for t in range(5):
+        others = [i for i in range(20) if i not in active[:t]]
+        assert active[t] == min(others, key=lambda i: objective([*active[:t], i]))

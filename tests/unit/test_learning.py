@@ -1,0 +1,116 @@
+"""Learning by the evidence: gradients, what is tied, and that it finds what it should."""
+
+import numpy as np
+import pytest
+from fixed import IVMClassifier as FixedClassifier
+from oracles import fd_gradient
+
+from infovec import IVMClassifier, IVMRegressor
+from infovec.estimators.learner import stages
+from infovec.kernels import RBF, Bias, Linear
+from infovec.learning import Model, ProjectedEvidence, optimise
+from infovec.likelihoods import Gaussian, Probit
+
+
+def waves(n=400, seed=0, noise=0.1):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-3, 3, (n, 2))
+    return X, np.sin(2 * X[:, 0]) + noise * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_gradient_in_the_steps_of_a_model(tied):
+    X, y = waves(60)
+    start = Model.begin(RBF(np.array([0.7, 2.0]), 1.5) + Bias(0.3), Probit(0.2), tied)
+    assert start.size == (4 if tied else 5)  # the slope stays: the variance says the same
+    theta = np.linspace(-0.3, 0.4, start.size)
+    np.testing.assert_allclose(start.with_theta(theta).theta, theta)
+    rows = np.arange(60)
+
+    def objective(theta):
+        fresh = ProjectedEvidence(rows, X, np.sign(y), np.arange(0, 60, 6), "float64", True)
+        return fresh(start.with_theta(theta))
+
+    got = objective(theta)[1]
+    want = fd_gradient(lambda t: objective(t)[0], theta, 1e-3)  # the evidence is converged to a tolerance only
+    np.testing.assert_allclose(got, want, rtol=0.02, atol=0.02)
+
+
+def test_tied_length_scales_keep_their_proportions():
+    model = Model.begin(RBF(np.array([0.7, 2.0])) + Linear(), Gaussian(0.1), tied=True)
+    moved = model.with_theta(np.full(model.size, 0.5))
+    np.testing.assert_allclose(moved.kernel.left.length_scale, np.exp(0.5) * np.array([0.7, 2.0]))
+
+
+def test_the_best_step_is_kept_and_failures_are_survived():
+    model = Model.begin(RBF(), Gaussian(1.0))
+    calls = []
+
+    def objective(m):
+        calls.append(m)
+        if len(calls) in (2, 3):
+            raise np.linalg.LinAlgError
+        x = m.theta - 1.0
+        return -float(x @ x), -2.0 * x
+
+    best, steps = optimise(objective, model, 30)
+    np.testing.assert_allclose(best.theta, 1.0, atol=1e-2)
+    assert max(s.criterion for s in steps) == pytest.approx(-float(np.sum((best.theta - 1.0) ** 2)), abs=1e-12)
+
+
+def test_stages_grow_and_end_at_the_full_active_set():
+    assert [s[:2] for s in stages(60000, 500)] == [(1500, 150), (4000, 300), (10000, 500)]
+    assert [s[:2] for s in stages(100, 500)] == [(100, 50), (100, 100)]
+    assert stages(3000, 40)[-1][:2] == (3000, 40)
+
+
+def test_noise_and_length_scale_are_found():
+    X, y = waves()
+    model = IVMRegressor(kernel=RBF(np.array([5.0, 1.0]), 5.0), likelihood=Gaussian(1.0), n_active=80, random_state=0)
+    model.fit(X, y)
+    assert np.sqrt(model.likelihood_.variance) == pytest.approx(0.1, rel=0.2)
+    across, along = model.kernel_.length_scale
+    assert 0.4 < across < 1.5
+    assert along > 5 * across  # the second column says nothing
+    assert model.history_["criterion"].max() > model.history_["criterion"][0] + 50
+    mean, std = model.predict(X, return_std=True)
+    assert 0.9 < np.mean(np.abs(y - mean) < 2 * std) <= 1.0
+
+
+@pytest.mark.parametrize("factor", [1e-4, 1e4])
+def test_a_start_that_is_far_off(factor):
+    X, y = waves(300)
+    model = IVMClassifier(kernel=RBF(factor, 10.0) + Bias(), n_active=60, random_state=0).fit(X, y > 0)
+    Z, t = waves(500, seed=1)
+    assert model.score(Z, t > 0) > 0.9
+
+
+def test_awkward_data_end_well():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    X[:, 2] = 7.0  # a constant column
+    separable = IVMClassifier(n_active=50, random_state=0).fit(X, X[:, 0] > 0)
+    assert separable.kernel_(X[:1])[0, 0] < 1e6  # the prior holds it
+    assert separable.score(X, X[:, 0] > 0) > 0.95
+    coin = rng.integers(0, 2, size=200)
+    noise = IVMClassifier(n_active=50, random_state=0).fit(X, coin)
+    Z = rng.normal(size=(400, 3))
+    Z[:, 2] = 7.0
+    loss = -np.mean(noise.predict_log_proba(Z)[np.arange(400), rng.integers(0, 2, 400)])
+    assert loss < 0.75  # it knows that it knows nothing
+
+
+def test_learning_improves_on_the_start():
+    X, y = waves(600, noise=0.6)
+    Z, t = waves(600, seed=1, noise=0.6)
+    settings = {"n_active": 100, "random_state": 0}
+    learned, fixed = IVMClassifier(**settings).fit(X, y > 0), FixedClassifier(**settings).fit(X, y > 0)
+    losses = [-np.mean(m.predict_log_proba(Z)[np.arange(600), (t > 0).astype(int)]) for m in (learned, fixed)]
+    assert losses[0] < 0.95 * losses[1]
+
+
+def test_time_covers_learning():
+    X, y = waves(3000)
+    model = IVMRegressor(max_time=0.3, n_active=300, random_state=0).fit(X, y)
+    assert len(model.history_["criterion"]) < 60
+    assert np.all(np.isfinite(model.predict(X)))
