@@ -1,0 +1,1 @@
+"""Experiments of the papers, run again: ``python -m experiments run NAME [--quick]``."""
