@@ -59,7 +59,7 @@ def test_the_best_step_is_kept_and_failures_are_survived():
 
 
 def test_stages_grow_and_end_at_the_full_active_set():
-    assert [s[:2] for s in stages(60000, 500)] == [(1500, 150), (4000, 300), (10000, 500)]
+    assert [s[:2] for s in stages(60000, 500)] == [(1000, 100), (3000, 250), (10000, 500)]
     assert [s[:2] for s in stages(100, 500)] == [(100, 50), (100, 100)]
     assert stages(3000, 40)[-1][:2] == (3000, 40)
 

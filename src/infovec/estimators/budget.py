@@ -15,7 +15,7 @@ from ..projected.cost import predict_bytes as sweep_bytes
 from ..selection.cost import predict_bytes
 from ..selection.schedule import Schedule
 
-__all__ = ["feature_entries", "memory_limit", "processors", "shown_bytes", "stub_entries", "threads", "time_limit"]
+__all__ = ["feature_entries", "memory_limit", "shown_bytes", "stub_entries", "threads", "time_limit"]
 
 _UNITS = {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _FEWEST = 64  # rows that the selection index must have room for
@@ -72,15 +72,10 @@ def _not_enough(limit: int, n: int, d: int, least: int) -> str:
 
 def feature_entries(limit: int, n: int, p: int, d: int, itemsize: int) -> int:
     """Return how many numbers of V may be kept within the limit, at most n d."""
-    least = sweep_bytes(n, p, d, itemsize, 0, processors())
+    least = sweep_bytes(n, p, d, itemsize, 0)
     if least > limit:
         raise ParameterError(_not_enough(limit, n, d, least))
     return int(min(n * d, (limit - least) // itemsize))
-
-
-def processors() -> int:
-    """Threads that linear algebra may use at most."""
-    return os.cpu_count() or 1
 
 
 def time_limit(max_time: Any) -> float:

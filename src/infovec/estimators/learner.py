@@ -10,6 +10,7 @@ import numpy as np
 from .._types import Rows
 from ..learning import Model, ProjectedEvidence, Step, find_scale, optimise
 from ..selection.interrupt import Interruption
+from .budget import threads
 from .training import Training
 
 __all__ = ["LEARN", "Learned", "learn"]
@@ -23,9 +24,11 @@ class Stage(NamedTuple):
     rows: int
     active: int
     iterations: int
+    tolerance: float  # of the sites
 
 
-_STAGES = (Stage(1500, 150, 40), Stage(4000, 300, 15), Stage(10_000, 1000, 6))
+_STAGES = (Stage(1000, 100, 40, 1e-2), Stage(3000, 250, 12, 1e-2), Stage(10_000, 1000, 6, 3e-3))
+_SMALL = 500_000  # numbers of V up to which threads would wait for each other more than they work
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
 
 
@@ -62,18 +65,20 @@ def learn(training: Training, tied: bool, max_seconds: float, tell: Callable[[St
             if interruption.asked or time.perf_counter() > end or not model.size:
                 break
             rows = _rows(training, stage.rows)
-            part = training.part(rows, stage.active, model.kernel, model.likelihood)
-            active = _at_random(part) if number == 0 else part.select()
-            objective = ProjectedEvidence(rows, part.X, part.y, active, part.dtype, part.blur)
-            model = find_scale(objective, model) if number == 0 else model
-            model, found = optimise(objective, model, stage.iterations, watch)
+            one_thread = stage.rows * stage.active <= _SMALL
+            with threads(1 if one_thread else None):
+                part = training.part(rows, stage.active, model.kernel, model.likelihood)
+                active = _at_random(part) if number == 0 else part.select()
+                objective = ProjectedEvidence(rows, part.X, part.y, active, part.dtype, part.blur, stage.tolerance)
+                model = find_scale(objective, model) if number == 0 else model
+                model, found = optimise(objective, model, stage.iterations, watch)
             steps += found
     return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked)
 
 
 def stages(n: int, d: int) -> list[Stage]:
     """Return the stages for n rows and d active ones: the last of them as large as it may be."""
-    fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations) for s in _STAGES]
+    fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in _STAGES]
     fitting[-1] = fitting[-1]._replace(active=min(d, _STAGES[-1].active, n))
     kept = [
         stage for stage, later in pairwise(fitting) if stage.rows * stage.active < _NEAR * later.rows * later.active

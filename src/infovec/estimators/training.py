@@ -16,7 +16,7 @@ from ..selection import Driver, Patience, Schedule
 from ..selection.cost import calibrate, predict_bytes, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import IndexRule, LocalShard, ProjectedShard, RefilledShard
-from .budget import feature_entries, memory_limit, processors, shown_bytes, stub_entries
+from .budget import feature_entries, memory_limit, shown_bytes, stub_entries
 from .gain_driver import GainDriver
 from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, open_size, precision, score_function
 
@@ -157,7 +157,7 @@ class Training:
             sweeps = sweep_cost.calibrate(self.X, self.y, d, self.kernel, self.likelihood, self.dtype)
             kept = self.feature_entries
             seconds += sweep_cost.predict_seconds(sweeps, n, d, kept / (n * d))
-            memory = max(memory, sweep_cost.predict_bytes(n, p, d, itemsize, kept, processors()))
+            memory = max(memory, sweep_cost.predict_bytes(n, p, d, itemsize, kept))
         index = min(n, rule.limit(n, d, d))
         return Plan(seconds, memory, n, d, index, self.schedule.block_size, self.schedule.pool_size, self.dtype)
 

@@ -9,7 +9,6 @@ from .model import Model
 
 __all__ = ["ProjectedEvidence"]
 
-_TOLERANCE = 1e-3  # of the sites, at which the evidence is flat to second order
 _MOST_SWEEPS = 30
 
 
@@ -25,10 +24,15 @@ class ProjectedEvidence:
         Positions among them.
     dtype : {"float32", "float64"}
     blur : bool
+    tolerance : float
+        Of the sites: the evidence is exact to its square, the gradient to itself.
     """
 
-    def __init__(self, rows: Rows, X: Inputs, y: Floats, active: Rows, dtype: str, blur: bool) -> None:
+    def __init__(
+        self, rows: Rows, X: Inputs, y: Floats, active: Rows, dtype: str, blur: bool, tolerance: float = 1e-3
+    ) -> None:
         self.rows, self.X, self.y, self.active, self.dtype, self.blur = rows, X, y, active, dtype, blur
+        self.tolerance = tolerance
         self._sites: tuple[Floats, Floats] | None = None
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
@@ -39,7 +43,7 @@ class ProjectedEvidence:
         shard.project(basis)
         if self._sites is not None:
             shard.precision[:], shard.b[:] = self._sites
-        found = infer([shard], tolerance=_TOLERANCE, max_sweeps=_MOST_SWEEPS)
+        found = infer([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
         if found.converged:
             self._sites = shard.precision, shard.b
         gradient = np.concatenate(evidence_gradient([shard], basis, kernel, likelihood, found))

@@ -60,14 +60,14 @@ def optimise(
             worst = min((s.criterion for s in steps), default=0.0)
             return 1e3 + 2.0 * abs(worst), np.zeros(theta.size)
         steps.append(Step(value, theta.copy()))
-        if watch and watch(steps[-1]):
+        if (watch and watch(steps[-1])) or len(steps) >= 2 * iterations:
             raise _Stop
         return -value, -gradient
 
     with suppress(_Stop):
         minimize(
             minus, model.theta, jac=True, method="L-BFGS-B", bounds=model.bounds,
-            options={"maxiter": iterations, "maxfun": 2 * iterations, "ftol": tolerance * 1e-2, "gtol": tolerance},
+            options={"maxiter": iterations, "ftol": tolerance * 1e-2, "gtol": tolerance},
         )  # fmt: skip
     if not steps:
         return model, steps

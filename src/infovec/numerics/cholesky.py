@@ -1,7 +1,7 @@
 """Cholesky factors that grow and change without being computed anew."""
 
-import itertools
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
@@ -76,21 +76,20 @@ def inverse_lower(L: Floats) -> Floats:
 
 
 def row_solver(L: Floats, dtype: str) -> Callable[[Floats], Floats]:
-    r"""Return the function :math:`V \mapsto V L^{-T}`: L is solved for every row of V, in the given precision.
+    r"""Return the function :math:`V \mapsto V L^{-T}` in the given precision: L is solved for every row, in place.
 
-    A triangular solve made of matrix products, with inverses of the diagonal blocks only. Unlike the LAPACK routine
-    as SciPy calls it, it lets other threads work.
+    A triangular solve made of matrix products, with inverses of the diagonal blocks only: it stays within NumPy's
+    linear algebra, whose threads and SciPy's get in each other's way.
     """
     edges = [*range(0, len(L), _PANEL), len(L)]
-    panels = [slice(a, b) for a, b in itertools.pairwise(edges)]
+    panels = [slice(a, b) for a, b in pairwise(edges)]
     inverses = [inverse_lower(np.asarray(L[at, at], dtype=np.float64)).T.astype(dtype) for at in panels]
     left = [np.ascontiguousarray(L[at, : at.start].T, dtype=dtype) for at in panels]
 
     def solve(V: Floats) -> Floats:
-        C = np.empty(V.shape, dtype=dtype)
         for at, before, inverse in zip(panels, left, inverses, strict=True):
-            rest = V[:, at] - C[:, : at.start] @ before if at.start else V[:, at]
-            np.matmul(rest, inverse, out=C[:, at])
-        return C
+            rest = V[:, at] - V[:, : at.start] @ before if at.start else V[:, at]
+            V[:, at] = rest @ inverse
+        return V
 
     return solve

@@ -65,10 +65,10 @@ def _extrapolate(sizes: tuple[int, int], seconds: tuple[float, float], d: int) -
     return linear * d + square * d**2
 
 
-def predict_bytes(n: int, p: int, d: int, itemsize: int, entries: int, threads: int) -> int:
+def predict_bytes(n: int, p: int, d: int, itemsize: int, entries: int) -> int:
     """Peak memory of inference that keeps ``entries`` numbers of V."""
     rows = 8 * n * 16  # sites, steps, variances, and their intermediate results
     inputs = n * p * itemsize
-    work = threads * 4 * min(n, chunk_rows(d)) * d * itemsize
-    square = 8 * d * d * (9 + threads)  # sums, their factor, and products on the way
+    work = 4 * min(n, chunk_rows(d)) * d * itemsize
+    square = 8 * d * d * 10  # sums, their factor, and products on the way
     return rows + inputs + work + square + entries * itemsize

@@ -1,7 +1,6 @@
 """Exact gradient of the evidence of the projected posterior, for a given active set."""
 
 from collections.abc import Sequence
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower, row_solver
 from ..shards import Basis, Beliefs, ProjectedShard
-from ..shards.parallel import for_each
 from .ep import Inference
 
 __all__ = ["Gradient", "evidence_gradient"]
@@ -51,30 +49,23 @@ class _Sum:
         half = inverse_lower(beliefs.Q)
         self.S, self.mean = half.T @ half, half.T @ beliefs.beta
         self.by_kernel, self.by_likelihood = np.zeros(kernel.theta.size), np.zeros(likelihood.theta.size)
-        self.VwV, self.lock = np.zeros_like(self.S), Lock()
+        self.VwV = np.zeros_like(self.S)
         self.X = basis.X.astype(np.float64) if kernel.numeric else basis.X
 
     def add(self, shard: ProjectedShard) -> None:
         solve, inverse = row_solver(self.beliefs.Q, shard.dtype), inverse_lower(self.basis.L)
-
-        def visit(chunk: slice) -> None:
+        for chunk in shard.chunks:
             at, V = np.arange(chunk.start, chunk.stop), shard.features(chunk)
-            cavity = shard.cavity(at, solve(V), self.beliefs.beta)
+            cavity = shard.cavity(at, solve(V.copy()), self.beliefs.beta)
             tilted, _ = shard.tilted(at, cavity)
             likelihood, y = shard.likelihood.take(at), shard.y[at]
-            by_likelihood = likelihood.d_log_z(y, cavity.cavity_mean, cavity.cavity_var + shard.blur_var[at]).sum(
-                axis=1
-            )
+            var = cavity.cavity_var + shard.blur_var[at]
+            self.by_likelihood += likelihood.d_log_z(y, cavity.cavity_mean, var).sum(axis=1)
             w = 0.5 * (tilted.g**2 - tilted.nu) if shard.blur else np.zeros(len(y))
-            pi, V = shard.precision[at], V.astype(np.float64)
+            pi, V = shard.precision[at], V.astype(np.float64, copy=False)
             G = np.outer(shard.b[at] - pi * cavity.mean, self.mean) - pi[:, None] * (V @ self.S) - 2.0 * w[:, None] * V
-            by_kernel = self._through_kernel(shard, chunk, G @ inverse, w)
-            with self.lock:
-                self.VwV += (V * w[:, None]).T @ V
-                self.by_kernel += by_kernel
-                self.by_likelihood += by_likelihood
-
-        for_each(visit, shard.chunks)
+            self.by_kernel += self._through_kernel(shard, chunk, G @ inverse, w)
+            self.VwV += (V * w[:, None]).T @ V
 
     def _through_kernel(self, shard: ProjectedShard, chunk: slice, G: Floats, w: Floats) -> Floats:
         """Gradient through K(X, X_I), with G its adjoint, and through diag K; a row with itself is on the diagonal."""

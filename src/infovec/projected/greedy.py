@@ -52,7 +52,7 @@ def _all_cavities(shard: ProjectedShard, beliefs: Beliefs) -> tuple[Cavity, Site
     parts = []
     for chunk in shard.chunks:
         at = np.arange(chunk.start, chunk.stop)
-        parts.append(shard.cavity(at, solve(shard.features(chunk)), beliefs.beta))
+        parts.append(shard.cavity(at, solve(shard.features(chunk).copy()), beliefs.beta))
     cavity = Cavity(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     return cavity, _site_on_u(shard, np.arange(len(shard.y)), cavity, shard.variance_left)
 

@@ -1,6 +1,5 @@
 """A shard for the projected posterior: every row has a site on its projection onto the active set."""
 
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +9,10 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
 from ..numerics.cholesky import row_solver
 from .messages import Basis, Beliefs, Steps, Sums, Swept
-from .parallel import for_each
 
 __all__ = ["Cavity", "ProjectedShard", "chunk_rows"]
 
-_CHUNK_ENTRIES = 2**18  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
+_CHUNK_ENTRIES = 2**21  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
 _SHARE_FLOOR = {"float32": 1e-5, "float64": 1e-12}  # of a posterior precision that is not a row's own site
 
 
@@ -77,7 +75,7 @@ class ProjectedShard:
     def project(self, basis: Basis) -> None:
         """Take a new active set: make V, or as much of it as may be kept, and the blur."""
         n, d = len(self.y), len(basis.L)
-        step = min(chunk_rows(d), max(256, -(-n // 2)))  # two chunks at least, so that two threads have work
+        step = chunk_rows(d)
         self.chunks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
         self._basis, self._block = basis, self.kernel.on(basis.X)
         self._solve, self._kept = row_solver(basis.L, self.dtype), {}
@@ -85,22 +83,20 @@ class ProjectedShard:
         room = n * d if self.max_entries is None else self.max_entries
         keep = {chunk.start for chunk in self.chunks if chunk.stop * d <= room}
 
-        def make(chunk: slice) -> None:
+        for chunk in self.chunks:
             V = self._make(chunk)
             explained = np.einsum("ij,ij->i", V, V)
             self.variance_left[chunk] = np.maximum(self.prior_var[chunk] - explained, 0.0)
             if chunk.start in keep:
                 self._kept[chunk.start] = V
-
-        for_each(make, self.chunks)
+        self._work = np.empty((2, min(step, n), d), dtype=self.dtype)
         self.open[:] = True
 
     def _make(self, chunk: slice) -> Floats:
         """V of some rows, transposed: one row of it for each row."""
-        K = self._block(self.X[chunk])
+        K = np.require(self._block(self.X[chunk]), dtype=self.dtype, requirements=["C", "W"])
         here, which = self.own(chunk)
         if len(here):
-            K = K if K.flags.writeable else K.copy()
             K[here, which] = self.prior_var[chunk][here]  # a row with itself: white noise counts
         return self._solve(K)
 
@@ -143,31 +139,26 @@ class ProjectedShard:
     def sums(self) -> Sums:
         """Sites of all rows added up."""
         total = self._empty()
-        lock = Lock()
-
-        def add(chunk: slice) -> None:
+        for chunk in self.chunks:
             at = np.flatnonzero(self.precision[chunk] != 0.0)
-            if not at.size:
-                return
-            part = self._sum(self.features(chunk)[at], self.precision[chunk][at], self.b[chunk][at])
-            with lock:
-                _add(total, part)
-
-        for_each(add, self.chunks)
+            if at.size:
+                V = self.features(chunk)
+                _add(total, self._sum(V, at, self.precision[chunk][at], self.b[chunk][at]))
         return total
 
     def _empty(self) -> Sums:
         d = len(self._basis.L)
         return Sums(np.zeros((d, d)), np.zeros(d))
 
-    def _sum(self, V: Floats, precision: Floats, b: Floats) -> Sums:
+    def _sum(self, V: Floats, at: Rows, precision: Floats, b: Floats) -> Sums:
         """Products in the shard's precision; a site that is not log-concave may have a negative precision."""
-        root = np.sqrt(np.abs(precision)).astype(self.dtype)
-        positive = precision >= 0.0
-        W = V * root[:, None]
+        root, W = np.sqrt(np.abs(precision)).astype(self.dtype), self._work[0, : len(at)]
+        if len(at) < len(V):
+            V = np.take(V, at, axis=0, out=self._work[1, : len(at)], mode="clip")
+        np.multiply(V, root[:, None], out=W)
         total = W.T @ W
-        if not positive.all():
-            N = W[~positive]
+        if (precision < 0.0).any():
+            N = W[precision < 0.0]
             total -= 2.0 * (N.T @ N)
         return Sums(total, b.astype(self.dtype) @ V)
 
@@ -204,30 +195,24 @@ class ProjectedShard:
         A row is no longer open when its site moved by less than ``still`` and would do so again: a site moves at most
         about as much as the largest of all did before, ``pace``, in proportion to its influence on the posterior.
         """
-        solve, lock = row_solver(beliefs.Q, self.dtype), Lock()
-        open_, settled, steps = self._empty(), self._empty(), [Steps(0.0, 0.0, 0.0)]
-
-        def visit(chunk: slice) -> None:
-            at = chunk.start + np.flatnonzero(self.open[chunk])
-            if not at.size:
-                return
-            V = self.features(chunk)
-            V = V if at.size == len(V) else V[at - chunk.start]
-            step, influence = self._update(at, solve(V), beliefs.beta, damping)
+        solve, open_, settled = row_solver(beliefs.Q, self.dtype), self._empty(), self._empty()
+        steps = [Steps(0.0, 0.0, 0.0)]
+        for chunk in self.chunks:
+            here = np.flatnonzero(self.open[chunk])
+            if not here.size:
+                continue
+            V, C, at = self.features(chunk), self._work[0, : len(here)], chunk.start + here
+            np.take(V, here, axis=0, out=C, mode="clip")
+            step, influence = self._update(at, solve(C), beliefs.beta, damping)
             moves = np.maximum(np.abs(step), pace * np.abs(influence)).max(axis=0) >= still
-            parts = [self._sum(V[rows], self.precision[at[rows]], self.b[at[rows]]) for rows in (moves, ~moves)]
+            for total, rows in ((open_, here[moves]), (settled, here[~moves])):
+                if rows.size:
+                    _add(total, self._sum(V, rows, self.precision[chunk][rows], self.b[chunk][rows]))
             before = self._step[:, at]
             self._step[:, at], self.open[at] = step, moves
-            with lock:
-                _add(open_, parts[0])
-                _add(settled, parts[1])
-                steps.append(
-                    Steps(float(np.abs(step).max()), float(np.vdot(step, before)), float(np.vdot(before, before)))
-                )
-
-        for_each(visit, self.chunks)
-        largest, along, before = np.array(steps).T
-        return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(before.sum())))
+            steps.append(Steps(float(np.abs(step).max()), float(np.vdot(step, before)), float(np.vdot(before, before))))
+        largest, along, square = np.array(steps).T
+        return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
 
     def _update(self, at: Rows, C: Floats, beta: Floats, damping: float) -> tuple[Floats, Floats]:
         """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior."""
