@@ -21,7 +21,10 @@ types: $(VENV)/ready
 layers: $(VENV)/ready
 	$(BIN)/lint-imports
 
-# scikit-learn skips one of its checks unless SciPy runs in this mode from the start
+# Two processes with one thread of linear algebra each: with more they would wait for each other.
+# scikit-learn skips one of its checks unless SciPy runs in this mode from the start.
+pytest: export OPENBLAS_NUM_THREADS = 1
+pytest: export OMP_NUM_THREADS = 1
 pytest: $(VENV)/ready
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -q tests/contracts/test_estimators.py -k array_api
 	$(BIN)/python -m pytest -n 2

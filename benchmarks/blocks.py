@@ -57,7 +57,8 @@ def problems() -> Iterator[Problem]:
 def loss(problem: Problem, n_active: int, seed: int, way: dict[str, Any]) -> tuple[float, float]:
     """Return the mean test loss and the seconds of one fit."""
     estimator = IVMRegressor if "likelihood" in problem.model else IVMClassifier
-    model = estimator(n_active=n_active, random_state=seed, **problem.model, **way)
+    fixed = {"approximation": "factorised", "learn": None, "random_state": seed}
+    model = estimator(n_active=n_active, **fixed, **problem.model, **way)
     start = time.perf_counter()
     model.fit(problem.X, problem.y)
     seconds = time.perf_counter() - start
