@@ -28,7 +28,7 @@ class Stage(NamedTuple):
 
 
 _STAGES = (Stage(1000, 100, 40, 1e-2), Stage(3000, 250, 12, 1e-2), Stage(10_000, 1000, 6, 3e-3))
-_SMALL = 500_000  # numbers of V up to which threads would wait for each other more than they work
+_SMALL = 2_000_000  # numbers of V up to which threads would wait for each other more than they work
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
 
 

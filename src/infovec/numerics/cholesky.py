@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
+from scipy.linalg import solve_triangular
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
@@ -67,12 +67,9 @@ def _rank_one(L: Floats, x: Floats, sign: float) -> Floats:
 
 def inverse_lower(L: Floats) -> Floats:
     r"""Inverse of a lower triangular matrix."""
-    if not len(L):
-        return L
-    inverse, info = lapack.dtrtri(L.T, lower=0)  # the transpose is in LAPACK's order already
-    if info:
-        raise NotPositiveDefinite(f"the factor has a zero on its diagonal, at {info - 1}")
-    return np.asarray(inverse.T)
+    if np.any(np.diagonal(L) == 0.0):
+        raise NotPositiveDefinite(f"the factor has a zero on its diagonal, at {int(np.argmin(np.abs(np.diagonal(L))))}")
+    return np.ascontiguousarray(row_solver(L, "float64")(np.eye(len(L))).T)
 
 
 def row_solver(L: Floats, dtype: str) -> Callable[[Floats], Floats]:
@@ -83,7 +80,7 @@ def row_solver(L: Floats, dtype: str) -> Callable[[Floats], Floats]:
     """
     edges = [*range(0, len(L), _PANEL), len(L)]
     panels = [slice(a, b) for a, b in pairwise(edges)]
-    inverses = [inverse_lower(np.asarray(L[at, at], dtype=np.float64)).T.astype(dtype) for at in panels]
+    inverses = [np.linalg.inv(np.tril(L[at, at]).astype(np.float64)).T.astype(dtype) for at in panels]
     left = [np.ascontiguousarray(L[at, : at.start].T, dtype=dtype) for at in panels]
 
     def solve(V: Floats) -> Floats:

@@ -12,7 +12,7 @@ from .messages import Basis, Beliefs, Steps, Sums, Swept
 
 __all__ = ["Cavity", "ProjectedShard", "chunk_rows"]
 
-_CHUNK_ENTRIES = 2**21  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
+_CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
 _SHARE_FLOOR = {"float32": 1e-5, "float64": 1e-12}  # of a posterior precision that is not a row's own site
 
 
