@@ -5,7 +5,7 @@ import time
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import joblib
 import numpy as np
@@ -29,20 +29,11 @@ from .learner import LEARN, learn
 from .progress import ProgressBar
 from .settings import check_choice, check_growth, check_kernel
 from .training import APPROXIMATIONS, Plan, Training, prepare
+from .warm import State, continues
 
 __all__ = ["InformativeVectorMachine"]
 
 _log = logging.getLogger("infovec")
-
-
-class _State(NamedTuple):
-    """What is kept of a fit so that it can go on."""
-
-    driver: Driver | GainDriver
-    X: Inputs
-    training: Training
-    settings: dict[str, Any]
-    data: str  # hash of X and y
 
 
 class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -178,7 +169,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         self
         """
         check_is_fitted(self)
-        state: _State | None = getattr(self, "_state", None)
+        state: State | None = getattr(self, "_state", None)
         if state is None:
             raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
         with threads(self.n_jobs):
@@ -201,8 +192,8 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
     def _train(self, training: Training, X: Inputs) -> None:
         """Select the active rows and store the posterior."""
         settings, data = self.get_params(), joblib.hash([X, training.y]) if self.warm_start else ""
-        state: _State | None = getattr(self, "_state", None)
-        if state is not None and self.warm_start and data == state.data and _continues(training, settings, state):
+        state: State | None = getattr(self, "_state", None)
+        if state is not None and self.warm_start and data == state.data and continues(training, settings, state):
             self._go_on(state, training.wanted, training.patience())
             return
         start, steps = time.perf_counter(), list[Step]()
@@ -221,7 +212,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
         self.__dict__.pop("_state", None)
         if self.warm_start:
-            self._state = _State(driver, X, training, settings, data)
+            self._state = State(driver, X, training, settings, data)
 
     def _learn(self, training: Training) -> tuple[Training, list[Step]]:
         """Find parameters by the evidence; going on is all right when it is interrupted."""
@@ -250,7 +241,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
 
         return tell if callbacks else None
 
-    def _go_on(self, state: _State, wanted: int, patience: Patience | None) -> None:
+    def _go_on(self, state: State, wanted: int, patience: Patience | None) -> None:
         """Continue the driver of an earlier fit; when that fails it is no longer kept, the model is."""
         del self._state
         driver, training = state.driver, state.training
@@ -340,19 +331,3 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         if not return_noise:
             return mean, np.sqrt(var)
         return mean, np.sqrt(var), np.sqrt(self.likelihood_.label_noise(mean, var))
-
-
-def _continues(training: Training, settings: dict[str, Any], state: _State) -> bool:
-    """Whether a fit asks for nothing but more rows of the model that is there."""
-    free = {"n_active", "max_time", "max_memory", "callback", "verbose", "n_jobs", "warm_start"}
-    same = all(_equal(value, state.settings[name]) for name, value in settings.items() if name not in free)
-    held_back = np.array_equal(training.held_back, state.training.held_back)
-    return same and held_back and training.wanted >= state.driver.size
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if a is b:
-        return True
-    if isinstance(a, np.ndarray | list | tuple) or isinstance(b, np.ndarray | list | tuple):
-        return np.array_equal(a, b)
-    return type(a) is type(b) and bool(a == b)
