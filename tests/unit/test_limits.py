@@ -173,17 +173,18 @@ def test_growing_needs_a_warm_start_and_files_stay_small():
 @pytest.mark.parametrize("approximation", ["factorised", "projected"])
 def test_the_number_of_rows_left_to_the_data(approximation):
     settings = {"approximation": approximation, "random_state": 0}
+    n_full, tolerance = (1500, 1e-3) if approximation == "factorised" else (1000, 5e-2)  # EP ends at a tolerance
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 5))
     y = (X[:, 0] + X[:, 1] ** 2 > 1.0).astype(int)
     model = IVMClassifier(n_active="auto", **settings).fit(X[:2000], y[:2000])
     assert model.stop_reason_ == "rows held back are predicted no better"
     assert 20 < len(model.active_) < 1500
-    full = IVMClassifier(n_active=1000, **settings).fit(X[:2000], y[:2000])
+    full = IVMClassifier(n_active=n_full, **settings).fit(X[:2000], y[:2000])
     assert model.score(X[2000:], y[2000:]) > full.score(X[2000:], y[2000:]) - 0.01
     # what is left when selection goes back to the best is the model of those rows alone
     again = IVMClassifier(n_active=len(model.active_), initial=model.active_, **settings).fit(X[:2000], y[:2000])
-    np.testing.assert_allclose(again.predict_latent(X[2000:])[0], model.predict_latent(X[2000:])[0], 1e-3, 5e-2)
+    np.testing.assert_allclose(again.predict_latent(X[2000:])[0], model.predict_latent(X[2000:])[0], atol=tolerance)
     assert again.log_evidence_ == pytest.approx(model.log_evidence_, rel=1e-3)
 
 
