@@ -27,6 +27,8 @@ class ClassLikelihood(Parametrised, ABC):
 
     bias: Floats = field(default_factory=lambda: np.zeros(3))
     noise: ClassVar[Noise]
+    log_concave: ClassVar[bool] = True
+    conjugate: ClassVar[bool] = False
 
     @property
     def transforms(self) -> Mapping[str, Transform]:

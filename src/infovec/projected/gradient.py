@@ -6,14 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from .._types import Floats
+from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower, row_solver
-from ..shards import Basis, Beliefs, ProjectedShard
+from ..shards import Basis, Beliefs, ProjectedShard, Projections
 from .ep import Inference
 
-__all__ = ["Gradient", "evidence_gradient"]
+__all__ = ["Gradient", "evidence_gradient", "through_active", "through_rows"]
 
 
 class Gradient(NamedTuple):
@@ -64,21 +64,27 @@ class _Sum:
             w = 0.5 * (tilted.g**2 - tilted.nu) if shard.blur else np.zeros(len(y))
             pi, V = shard.precision[at], V.astype(np.float64, copy=False)
             G = np.outer(shard.b[at] - pi * cavity.mean, self.mean) - pi[:, None] * (V @ self.S) - 2.0 * w[:, None] * V
-            self.by_kernel += self._through_kernel(shard, chunk, G @ inverse, w)
+            self.by_kernel += through_rows(shard, chunk, self.kernel, self.X, G @ inverse, w)
             self.VwV += (V * w[:, None]).T @ V
-
-    def _through_kernel(self, shard: ProjectedShard, chunk: slice, G: Floats, w: Floats) -> Floats:
-        """Gradient through K(X, X_I), with G its adjoint, and through diag K; a row with itself is on the diagonal."""
-        X = shard.X[chunk].astype(np.float64) if self.kernel.numeric else shard.X[chunk]
-        here, which = shard.own(chunk)
-        diagonal = w.copy()
-        diagonal[here] += G[here, which]
-        G[here, which] = 0.0
-        return self.kernel.vjp(X, self.X, G) + self.kernel.diag_vjp(X, diagonal)
 
     def finish(self) -> Gradient:
         A = np.outer(self.mean, self.mean) + self.S - np.eye(len(self.S)) - 2.0 * self.VwV
-        half = solve_triangular(self.basis.L, A, lower=True, trans="T")
-        G = -0.5 * solve_triangular(self.basis.L, half.T, lower=True, trans="T")
-        G[np.diag_indices(len(G))] *= 1.0 + self.basis.jitter
-        return Gradient(self.by_kernel + self.kernel.vjp(self.X, None, G), self.by_likelihood)
+        return Gradient(self.by_kernel + through_active(self.basis, self.kernel, self.X, A), self.by_likelihood)
+
+
+def through_rows(shard: Projections, chunk: slice, kernel: Kernel, active: Inputs, G: Floats, w: Floats) -> Floats:
+    """Gradient through K(X, X_I), with G its adjoint, and through diag K; a row with itself is on the diagonal."""
+    X = shard.X[chunk].astype(np.float64) if kernel.numeric else shard.X[chunk]
+    here, which = shard.own(chunk)
+    diagonal = w.copy()
+    diagonal[here] += G[here, which]
+    G[here, which] = 0.0
+    return kernel.vjp(X, active, G) + kernel.diag_vjp(X, diagonal)
+
+
+def through_active(basis: Basis, kernel: Kernel, active: Inputs, A: Floats) -> Floats:
+    r"""Gradient through K_I, whose adjoint is :math:`-\tfrac12 L^{-T} A L^{-1}`."""
+    half = solve_triangular(basis.L, A, lower=True, trans="T")
+    G = -0.5 * solve_triangular(basis.L, half.T, lower=True, trans="T")
+    G[np.diag_indices(len(G))] *= 1.0 + basis.jitter
+    return kernel.vjp(active, None, G)

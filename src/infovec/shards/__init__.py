@@ -4,17 +4,20 @@ from .eligibility import selection_keys
 from .index import IndexRule
 from .local import LocalShard
 from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
-from .projected import ProjectedShard
+from .projected import Cavity, ProjectedShard
+from .projections import Projections
 from .refilled import RefilledShard
 
 __all__ = [
     "Basis",
     "Beliefs",
     "Candidates",
+    "Cavity",
     "Inclusions",
     "IndexRule",
     "LocalShard",
     "ProjectedShard",
+    "Projections",
     "RefilledShard",
     "Representation",
     "Steps",
