@@ -10,7 +10,7 @@ import numpy as np
 from .._types import Rows
 from ..learning import Model, ProjectedEvidence, Step, find_scale, optimise
 from ..selection.interrupt import Interruption
-from .budget import threads
+from ..shards import own_threads
 from .training import Training
 
 __all__ = ["LEARN", "Learned", "learn"]
@@ -27,8 +27,7 @@ class Stage(NamedTuple):
     tolerance: float  # of the sites
 
 
-_STAGES = (Stage(1000, 100, 40, 1e-2), Stage(3000, 250, 12, 1e-2), Stage(10_000, 1000, 6, 3e-3))
-_SMALL = 2_000_000  # numbers of V up to which threads would wait for each other more than they work
+_STAGES = (Stage(1000, 100, 40, 3e-4), Stage(3000, 250, 12, 3e-4), Stage(10_000, 1000, 6, 3e-4))
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
 
 
@@ -65,8 +64,7 @@ def learn(training: Training, tied: bool, max_seconds: float, tell: Callable[[St
             if interruption.asked or time.perf_counter() > end or not model.size:
                 break
             rows = _rows(training, stage.rows)
-            one_thread = stage.rows * stage.active <= _SMALL
-            with threads(1 if one_thread else None):
+            with own_threads():
                 part = training.part(rows, stage.active, model.kernel, model.likelihood)
                 active = _at_random(part) if number == 0 else part.select()
                 objective = ProjectedEvidence(rows, part.X, part.y, active, part.dtype, part.blur, stage.tolerance)

@@ -67,7 +67,7 @@ def optimise(
     with suppress(_Stop):
         minimize(
             minus, model.theta, jac=True, method="L-BFGS-B", bounds=model.bounds,
-            options={"maxiter": iterations, "ftol": tolerance * 1e-2, "gtol": tolerance},
+            options={"maxiter": iterations, "ftol": 0.3 * tolerance, "gtol": tolerance},
         )  # fmt: skip
     if not steps:
         return model, steps
