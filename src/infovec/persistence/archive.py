@@ -1,7 +1,7 @@
 """The zip around a model: what is written, and how strictly it is read.
 
-Members are stored, not compressed, one directly behind the other, with nothing before, between or after them: what a file
-declares can then be compared with what it has before anything is allocated, and no member can be larger than the file.
+Members are stored, not compressed, one directly behind the other, with nothing before, between or after them: what a
+file declares can then be compared with what it has before anything is allocated, and no member is larger than the file.
 """
 
 import hashlib
