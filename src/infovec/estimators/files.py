@@ -76,7 +76,8 @@ def save(model: Any, path: _Path, extra: Mapping[str, Any] | None, provenance: M
         raise ModelFileError(f"a {type(model).__name__} cannot be saved: only infovec's own estimators can")
     origin = {
         "infovec": __version__, "python": platform.python_version(), "numpy": np.__version__,
-        "scipy": scipy.__version__, "scikit-learn": sklearn.__version__, "estimator": type(model).__name__, "rows": model.n_samples_fit_,
+        "scipy": scipy.__version__, "scikit-learn": sklearn.__version__, "estimator": type(model).__name__,
+        "rows": model.n_samples_fit_,
         "columns": getattr(model, "n_features_in_", None), "fit_seconds": round(model.fit_seconds_, 3),
     }  # fmt: skip
     inputs = _some_rows(model)
