@@ -36,7 +36,18 @@ from infovec.kernels import (
     Relevance,
     White,
 )
-from infovec.likelihoods import Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson, Probit, StudentT
+from infovec.likelihoods import (
+    Discrete,
+    Gaussian,
+    Laplace,
+    Likelihood,
+    Logit,
+    Ordinal,
+    Poisson,
+    Probit,
+    StudentT,
+    weighted,
+)
 from infovec.persistence import read_provenance, replacing
 from infovec.posterior import Posterior
 
@@ -153,14 +164,15 @@ def test_every_kernel(kernel, approximation, tmp_path):
     again(model, tmp_path, X)
 
 
-@pytest.mark.parametrize("approximation", ["projected", "factorised"])
-@pytest.mark.parametrize("as_csr", [False, True], ids=["dense", "CSR"])
-@pytest.mark.parametrize(
-    "likelihood",
-    [Gaussian(0.3), Gaussian(np.linspace(0.1, 1, 60), bias=1.0), Laplace(), StudentT(df=2.0), Poisson(), "gaussian",
-     Probit(bias=0.3), Logit(), "probit", Ordinal(np.arange(7.0) - 3.0), "ordinal"],
-    ids=str,
-)  # fmt: skip
+EACH = np.linspace(0.1, 2, 60)
+LIKELIHOODS = [
+    Gaussian(0.3), Gaussian(EACH, bias=1.0), Laplace(), StudentT(df=2.0), Poisson(), Logit(), Probit(bias=0.3),
+    "probit", Ordinal(np.arange(7.0) - 3.0), "ordinal", weighted(Gaussian(), EACH), weighted(Probit(), EACH.round()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("as_csr", "approximation"), [(False, "projected"), (True, "projected"), (True, "factorised")])
+@pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=str)
 def test_every_likelihood(likelihood, as_csr, approximation, tmp_path):
     X, y = data()
     X = sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0)) if as_csr else X
@@ -168,7 +180,7 @@ def test_every_likelihood(likelihood, as_csr, approximation, tmp_path):
     if isinstance(likelihood, Ordinal) or likelihood == "ordinal":
         Estimator, y = IVMOrdinalClassifier, np.minimum(y, 7)
         y[:8] = np.arange(8)
-    elif isinstance(likelihood, Probit | Logit) or likelihood == "probit":
+    elif isinstance(likelihood, Discrete) or likelihood == "probit":
         Estimator, y = IVMClassifier, np.where(y > 2, "much", "little")
     model = Estimator(likelihood=likelihood, approximation=approximation, n_active=20, random_state=0).fit(X, y)
     back = again(model, tmp_path, X)
@@ -409,3 +421,12 @@ def test_a_failed_write_leaves_what_was_there(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["link.ivm", "real.ivm"]
     with pytest.raises(FileNotFoundError), replacing(tmp_path / "nowhere" / "m.ivm"):
         pass
+
+
+def test_pickles_of_models_with_local_functions_work_too():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    words = ["ant", "bee", "cat", "12", "345", "67"] * 3
+    model = IVMClassifier(kernel=FromFunction(lambda X, Z: share(X, Z)), n_active=6, random_state=0)
+    model.fit(words, [word.isdigit() for word in words])
+    back = cloudpickle.loads(cloudpickle.dumps(model))
+    assert equal(back.predict_proba(["bat", "99"]), model.predict_proba(["bat", "99"]))

@@ -72,8 +72,8 @@ def diagonal(g: Graph, kernel: Kernel, X: str) -> str:
 def _unknown(kernel: Kernel) -> ParameterError:
     return ParameterError(
         f"{kernel!r} cannot be exported to ONNX; these can: RBF, Matern with nu 0.5, 1.5, 2.5 or infinity, "
-        "Exponential, RationalQuadratic, Linear, Polynomial, Bias, White, and sums, products, multiples and Relevance of "
-        "these"
+        "Exponential, RationalQuadratic, Linear, Polynomial, Bias, White, and sums, products, multiples and Relevance "
+        "of these"
     )
 
 
