@@ -20,6 +20,5 @@ def test_what_an_import_brings_and_takes():
     added = {name.partition(".")[0] for name in done.stdout.split()}
     assert "infovec" in added
     assert not added & HEAVY
-    total = re.findall(r"\|\s*(\d+) \| infovec$", done.stderr, flags=re.M)  # microseconds, with all that it imports
-    assert len(total) == 1
-    assert int(total[0]) < 300_000
+    took = {m[2]: int(m[1]) for m in re.finditer(r"\|\s*(\d+) \| (sklearn\.svm|infovec)$", done.stderr, flags=re.M)}
+    assert took["infovec"] < 0.25 * took["sklearn.svm"]  # on a machine at rest that takes about a second
