@@ -5,7 +5,7 @@ import time
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -27,6 +27,7 @@ from .inference import Result, Run, not_converged
 from .inputs import read
 from .learner import LEARN, learn
 from .progress import ProgressBar
+from .savable import Savable
 from .settings import check_choice, check_growth, check_kernel
 from .training import APPROXIMATIONS, Plan, Training, prepare
 from .warm import State, continues
@@ -36,12 +37,19 @@ __all__ = ["InformativeVectorMachine"]
 _log = logging.getLogger("infovec")
 
 
-class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     kernel_: Kernel
     likelihood_: Likelihood
     posterior_: Posterior
+
+    _fitted: ClassVar[tuple[str, ...]] = (
+        "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
+        "active_", "active_vectors_", "site_precision_", "site_mean_", "log_evidence_", "converged_", "history_",
+        "stop_reason_",
+    )  # fmt: skip
+    """What ``fit`` leaves, all of which model files keep."""
 
     def __init__(
         self,
@@ -117,11 +125,12 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         -------
         self
         """
-        before = dict(vars(self))
+        before, start = dict(vars(self)), time.perf_counter()
         try:
             with threads(self.n_jobs):
                 training, X = self._prepare(X, y)
                 self._train(training, X)
+            self.n_samples_fit_, self.fit_seconds_ = X.shape[0], time.perf_counter() - start
         except BaseException:
             if "_state" not in vars(self):  # it was going on from there
                 before.pop("_state", None)
@@ -172,8 +181,10 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         state: State | None = getattr(self, "_state", None)
         if state is None:
             raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
+        start = time.perf_counter()
         with threads(self.n_jobs):
             self._go_on(state, check_growth(n, state.driver.size), None)
+        self.fit_seconds_ += time.perf_counter() - start
         return self
 
     @abstractmethod
@@ -298,6 +309,11 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         """Latent mean and variance."""
         inputs = self._read(X)
         return self.posterior_.predict(inputs)
+
+    def _testimony(self, X: Inputs) -> dict[str, Floats]:
+        """Predictions that a saved model must repeat when it is loaded."""
+        mean, std = self.predict_latent(X)
+        return {"mean": np.asarray(mean), "var": np.asarray(std) ** 2}
 
     def predict_latent(self, X: Any, return_std: bool = True, return_noise: bool = False) -> Any:
         """Predict the latent function.
