@@ -40,13 +40,13 @@ def log_partitions(likelihood: Likelihood, y: Floats, mean: Floats, var: Floats)
 
 @dataclass
 class ActiveSlopes:
-    """Derivatives of the terms of active rows in v, diag C, the sites' means m and variances s = 1 / pi; and in A."""
+    """Derivatives of the terms of active rows in v, diag C, the sites' means m and variances s = 1 / pi, and in A."""
 
     by_v: Floats
     by_c: Floats
     by_m: Floats
     by_s: Floats
-    by_A: Floats
+    by_matrix: Floats  # by A
 
 
 class Chain:
@@ -126,7 +126,7 @@ class Chain:
         r"""Pass on the slopes of the active rows: :math:`dv = C (dm - (dA) v)`, :math:`dC = -C (dA) C`."""
         C, v = self.C, self.v
         back = C @ slopes.by_v
-        G = self.by_A + slopes.by_A - np.outer(back, v) - (C * slopes.by_c) @ C
+        G = self.by_A + slopes.by_matrix - np.outer(back, v) - (C * slopes.by_c) @ C
         G = 0.5 * (G + G.T)
         by_likelihood = self.by_likelihood
         if self.likelihood.conjugate:  # its sites move with it

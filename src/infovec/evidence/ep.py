@@ -63,6 +63,6 @@ def ep_criterion(given: Given, kernel: Kernel, likelihood: Likelihood) -> Criter
         by_c=(terms.by_mean * v - terms.by_var - 0.5 * v**2) / c**2 - 0.5 / c,
         by_m=terms.by_mean - v,
         by_s=-terms.by_var,
-        by_A=0.5 * (np.outer(v, v) - chain.C),
+        by_matrix=0.5 * (np.outer(v, v) - chain.C),
     )
     return chain.finish(value, slopes)

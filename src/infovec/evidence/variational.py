@@ -31,7 +31,7 @@ def variational_criterion(given: Given, kernel: Kernel, likelihood: Likelihood) 
         by_c=-(s**2) * terms.by_var - 0.5 * s,
         by_m=terms.by_mean - 0.5 * v,
         by_s=-v * terms.by_mean + (1.0 - 2.0 * c * s) * terms.by_var + 0.5 / s - 0.5 * c + 0.5 * v**2,
-        by_A=-0.5 * chain.C,
+        by_matrix=-0.5 * chain.C,
     )
     value = outside + float(np.sum(terms.value)) - chain.posterior.relative_entropy()
     return chain.finish(value, slopes)
