@@ -35,6 +35,7 @@ from .warm import State, continues
 __all__ = ["InformativeVectorMachine"]
 
 _log = logging.getLogger("infovec")
+_LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
 
 class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -226,7 +227,8 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
             return tell is not None and tell(Progress(0, training.wanted, 0.0, seconds, None, step.criterion))
 
         learning = self.learn if isinstance(self.learn, Learning) else Learning(str(self.learn))
-        learned = learn(training, self.kernel is None, time_limit(self.max_time), watch, learning)
+        limit = _LEARNING_SHARE * time_limit(self.max_time)
+        learned = learn(training, self.kernel is None, limit, watch, learning)
         if learned.interrupted:
             warnings.warn(
                 "interrupted while learning: the fit goes on with the parameters found so far; "

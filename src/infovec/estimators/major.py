@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._types import Rows
+from .._types import Floats, Rows
 from ..errors import InfovecError
 from ..evidence import Given
 from ..learning import FACTORISED, FactorisedObjective, LagRule, Learning, Model, Step, find_scale, minor_steps
@@ -88,12 +88,16 @@ class _Search:
         """Find the order of magnitude of the length scales, and go some steps, on few rows with few of them active."""
         active, rows = min(wanted, _WARM_ACTIVE, max(n // 2, 1)), min(n, _WARM_ROWS)
         with threads(1):
-            model = find_scale(
-                lambda trial: FactorisedObjective(self.select(trial, active, rows), self.plan.level)(trial), model
-            )
+            model = find_scale(lambda trial: self._fresh(trial, active, rows), model)
         if wanted * n >= _LARGER * active * rows:
             model = self.majors(model, active, rows, _WARM_STEPS)
         return model
+
+    def _fresh(self, model: Model, wanted: int, n: int) -> tuple[float, Floats]:
+        """Criterion of a selection of its own, as long as there is time."""
+        if self.over:
+            raise InfovecError("the time is used up")
+        return FactorisedObjective(self.select(model, wanted, n), self.plan.level)(model)
 
     def majors(self, model: Model, wanted: int, n: int, most: int) -> Model:
         """Select and move the parameters in turn; return those of the best selection."""
@@ -148,6 +152,8 @@ class _Search:
         stop = driver.run(training.wanted, max_seconds=max(self.end - time.perf_counter(), 0.0))
         if stop is StopReason.INTERRUPTED:
             self.interruption.asked = True
+        if not driver.size:
+            raise InfovecError("no row is informative at these parameters")
         active = driver.active[: driver.size].copy()
         X, y = training.X, training.y
         outside = _considered(driver, training)
