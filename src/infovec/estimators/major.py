@@ -85,12 +85,20 @@ class _Search:
         return self.over
 
     def warm_up(self, model: Model, wanted: int, n: int) -> Model:
-        """Find the order of magnitude of the length scales, and go some steps, on few rows with few of them active."""
+        """Go some steps on few rows with few of them active; also from other length scales, if they look better.
+
+        What looks better may be a model that explains nothing, where a start that explains little leads to a good one.
+        """
         active, rows = min(wanted, _WARM_ACTIVE, max(n // 2, 1)), min(n, _WARM_ROWS)
         with threads(1):
-            model = find_scale(lambda trial: self._fresh(trial, active, rows), model)
-        if wanted * n >= _LARGER * active * rows:
-            model = self.majors(model, active, rows, _WARM_STEPS)
+            scaled = find_scale(lambda trial: self._fresh(trial, active, rows), model)
+        other = not np.array_equal(scaled.theta, model.theta)
+        if not other and wanted * n < _LARGER * active * rows:
+            return model
+        model, level = self.majors(model, active, rows, _WARM_STEPS), self.level
+        if other and not self.over:
+            scaled = self.majors(scaled, active, rows, _WARM_STEPS)
+            model = scaled if self.level > level else model
         return model
 
     def _fresh(self, model: Model, wanted: int, n: int) -> tuple[float, Floats]:
