@@ -39,7 +39,7 @@ class IVMClassifier(DiscreteMachine):
         (Thesis 4.4.2.1), several times slower to select by. As an attribute ``score`` is scikit-learn's method; the
         parameter is in ``get_params()``.
     learn : {"ep", "active_set", "variational", None} or Learning
-        How the parameters of kernel and likelihood are learned, starting from their values; ``infovec.learning.Learning``
+        How the parameters of kernel and likelihood are learned, from their values on; ``infovec.learning.Learning``
         says it in detail. "ep" maximises the EP evidence. Of the projected posterior: on some of the rows with a small
         active set at first, in the end with ``n_active`` rows active (at most 1000) and up to 10000 rows. Of the
         factorised one (SLH eq. 11): the active rows are selected anew in every major step and fixed in the minor steps
