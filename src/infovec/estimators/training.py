@@ -102,6 +102,22 @@ class Training:
         """Return the same with other parameters."""
         return replace(self, kernel=kernel, likelihood=likelihood)
 
+    def sufficient(self) -> "Training":
+        """Return the same in double precision where its parameters need that."""
+        if self.approximation != "factorised" or self.dtype != "float32":
+            return self
+        dtype = sufficient_precision(self.dtype, self.X, self.y, self.priority, self.kernel, self.likelihood)
+        if dtype == self.dtype:
+            return self
+        entries = self.rule.max_entries
+        rule = replace(self.rule, max_entries=None if entries is None else max(entries // 2, self.wanted))
+        return replace(self, dtype=dtype, rule=rule).in_precision()
+
+    def sample(self, size: int) -> Rows:
+        """Return rows drawn at random, the same for the same random state, none of them held back."""
+        order = np.argsort(self.priority, kind="stable")
+        return np.sort(order[~self.held_back[order]][:size])
+
     def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: Likelihood) -> "Training":
         """Return the training on some rows only, with fewer active ones and other parameters."""
         wanted, n = min(wanted, len(rows)), len(rows)

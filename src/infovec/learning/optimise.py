@@ -21,6 +21,7 @@ class Step(NamedTuple):
 
     criterion: float  # larger is better
     theta: Floats  # steps of the model
+    major: bool = False  # whether the active rows and their sites had just been selected for these parameters
 
 
 def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:
