@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import log_ndtr, logsumexp
 
 
 def fd_gradient(function: Callable, theta: np.ndarray, step: float = 6e-6) -> np.ndarray:
@@ -119,6 +120,64 @@ def full_ep(K: np.ndarray, tilted: Callable, sweeps: int = 200, tolerance: float
 def gaussian_log_density(y: np.ndarray, cov: np.ndarray) -> float:
     """log N(y | 0, cov)."""
     return -0.5 * (y @ np.linalg.solve(cov, y) + np.linalg.slogdet(2 * np.pi * cov)[1])
+
+
+def race_log_z(label: int, mean: np.ndarray, var: np.ndarray) -> float:
+    """Log probability that f_label + e_label is the largest, f ~ N(mean, var), e ~ N(0, 1): 400 Legendre nodes."""
+    sd = np.sqrt(1.0 + np.asarray(var))
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+    t = mean[label] + 12.0 * sd[label] * nodes
+    others = [log_ndtr((t - mean[j]) / sd[j]) for j in range(len(mean)) if j != label]
+    terms = np.sum(others, axis=0) - 0.5 * ((t - mean[label]) / sd[label]) ** 2 - 0.5 * np.log(2 * np.pi)
+    return float(logsumexp(terms, b=12.0 * weights))
+
+
+def race_gradient(label: int, mean: np.ndarray, var: np.ndarray) -> np.ndarray:
+    """Derivatives of ``race_log_z`` in the means."""
+    return fd_gradient(lambda m: race_log_z(label, m, var), mean)
+
+
+def variational_probit(covariances, labels, iterations: int = 2000):
+    """GR06 section 4 with all rows, its own iteration: means (n, C), covariances, and the bound of erratum 5."""
+    n, C = len(labels), len(covariances)
+    S = [K @ np.linalg.inv(np.eye(n) + K) for K in covariances]
+    mean = np.zeros((n, C))
+    for _ in range(iterations):
+        target = np.array([m + race_gradient(y, m, np.zeros(C)) for y, m in zip(labels, mean, strict=True)])
+        new = np.column_stack([S[c] @ target[:, c] for c in range(C)])
+        moved, mean = np.max(np.abs(new - mean)), new
+        if moved < 1e-8:
+            break
+    return mean, S, variational_bound_of(covariances, labels, mean, S)
+
+
+def variational_bound_of(covariances, labels, mean, S) -> float:
+    """GR06 appendix C with the constant corrected, for any means and covariances."""
+    value = sum(race_log_z(y, m, np.zeros(len(m))) for y, m in zip(labels, mean, strict=True))
+    for c, K in enumerate(covariances):
+        inverse = np.linalg.inv(K)
+        log_dets = np.linalg.slogdet(K)[1] - np.linalg.slogdet(S[c])[1]
+        quadratic = mean[:, c] @ inverse @ mean[:, c]
+        value -= 0.5 * (np.trace(S[c]) + log_dets + np.trace(inverse @ S[c]) + quadratic - len(labels))
+    return value
+
+
+class DenseMultinomialIVM:
+    """GR06 section 5 on full covariance matrices: eq. 5.1-5.5, nothing clever."""
+
+    def __init__(self, covariances, labels) -> None:
+        self.cov, self.labels = [np.array(K, dtype=float) for K in covariances], labels
+        self.mean = np.zeros((len(labels), len(covariances)))
+
+    def log_proba(self, i: int) -> float:
+        return race_log_z(self.labels[i], self.mean[i], np.array([S[i, i] for S in self.cov]))
+
+    def include(self, i: int) -> None:
+        p = race_gradient(self.labels[i], self.mean[i], np.zeros(len(self.cov)))
+        for c, S in enumerate(self.cov):
+            s = S[:, i].copy()
+            self.mean[:, c] += p[c] / (1.0 + s[i]) * s
+            self.cov[c] = S - np.outer(s, s) / (1.0 + s[i])
 
 
 def sparse_regression(K_I, K_IX, diag, y, noise, blur, K_IZ, diag_Z):

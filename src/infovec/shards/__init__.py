@@ -6,6 +6,7 @@ from .local import LocalShard
 from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
 from .projected import ProjectedShard
 from .refilled import RefilledShard
+from .stubs import Seen, Stubs
 
 __all__ = [
     "Basis",
@@ -17,7 +18,9 @@ __all__ = [
     "ProjectedShard",
     "RefilledShard",
     "Representation",
+    "Seen",
     "Steps",
+    "Stubs",
     "Sums",
     "Swept",
     "selection_keys",
