@@ -122,19 +122,36 @@ def gaussian_log_density(y: np.ndarray, cov: np.ndarray) -> float:
     return -0.5 * (y @ np.linalg.solve(cov, y) + np.linalg.slogdet(2 * np.pi * cov)[1])
 
 
-def race_log_z(label: int, mean: np.ndarray, var: np.ndarray) -> float:
-    """Log probability that f_label + e_label is the largest, f ~ N(mean, var), e ~ N(0, 1): 400 Legendre nodes."""
-    sd = np.sqrt(1.0 + np.asarray(var))
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    t = mean[label] + 12.0 * sd[label] * nodes
-    others = [log_ndtr((t - mean[j]) / sd[j]) for j in range(len(mean)) if j != label]
-    terms = np.sum(others, axis=0) - 0.5 * ((t - mean[label]) / sd[label]) ** 2 - 0.5 * np.log(2 * np.pi)
-    return float(logsumexp(terms, b=12.0 * weights))
+def race_log_z(label, mean: np.ndarray, var: np.ndarray) -> np.ndarray:
+    """Log probability that f_label + e_label is the largest, f ~ N(mean, var), e ~ N(0, 1) (GR06 eq. 5.5)."""
+    return logsumexp(_race_terms(label, mean, var, skip=-1), axis=-1)
 
 
-def race_gradient(label: int, mean: np.ndarray, var: np.ndarray) -> np.ndarray:
-    """Derivatives of ``race_log_z`` in the means."""
-    return fd_gradient(lambda m: race_log_z(label, m, var), mean)
+def race_gradient(label, mean: np.ndarray) -> np.ndarray:
+    """p of GR06 section 4.4, from eq. 4.3 and 4.4 as printed; var is zero."""
+    C, no_var = mean.shape[-1], np.zeros_like(mean)
+    log_z, p = race_log_z(label, mean, no_var), np.zeros_like(mean)
+    own = np.take_along_axis(mean, np.asarray(label)[..., None], axis=-1)[..., 0]
+    for k in range(C):
+        density = -0.5 * (_U - (mean[..., k] - own)[..., None]) ** 2 - 0.5 * np.log(2 * np.pi)
+        p[..., k] = -np.exp(logsumexp(_race_terms(label, mean, no_var, skip=k) + density, axis=-1) - log_z)
+    np.put_along_axis(p, np.asarray(label)[..., None], 0.0, axis=-1)
+    np.put_along_axis(p, np.asarray(label)[..., None], -p.sum(axis=-1, keepdims=True), axis=-1)
+    return p
+
+
+_U, _U_WEIGHTS = (12.0 * v for v in np.polynomial.legendre.leggauss(160))
+
+
+def _race_terms(label, mean, var, skip):
+    """Logs of weight, N(u) and the product over j of Phi, without the own class and ``skip``, at nodes u."""
+    sd, label = np.sqrt(1.0 + var), np.asarray(label)[..., None]
+    own_mean, own_sd = (np.take_along_axis(v, label, axis=-1) for v in (mean, sd))
+    terms = np.log(_U_WEIGHTS) - 0.5 * _U**2 - 0.5 * np.log(2 * np.pi)
+    for j in range(mean.shape[-1]):
+        factor = log_ndtr((_U * own_sd + own_mean - mean[..., j, None]) / sd[..., j, None])
+        terms = terms + np.where((label == j) | (skip == j), 0.0, factor)
+    return terms
 
 
 def variational_probit(covariances, labels, iterations: int = 2000):
@@ -143,7 +160,7 @@ def variational_probit(covariances, labels, iterations: int = 2000):
     S = [K @ np.linalg.inv(np.eye(n) + K) for K in covariances]
     mean = np.zeros((n, C))
     for _ in range(iterations):
-        target = np.array([m + race_gradient(y, m, np.zeros(C)) for y, m in zip(labels, mean, strict=True)])
+        target = mean + race_gradient(labels, mean)
         new = np.column_stack([S[c] @ target[:, c] for c in range(C)])
         moved, mean = np.max(np.abs(new - mean)), new
         if moved < 1e-8:
@@ -153,7 +170,7 @@ def variational_probit(covariances, labels, iterations: int = 2000):
 
 def variational_bound_of(covariances, labels, mean, S) -> float:
     """GR06 appendix C with the constant corrected, for any means and covariances."""
-    value = sum(race_log_z(y, m, np.zeros(len(m))) for y, m in zip(labels, mean, strict=True))
+    value = float(race_log_z(labels, mean, np.zeros_like(mean)).sum())
     for c, K in enumerate(covariances):
         inverse = np.linalg.inv(K)
         log_dets = np.linalg.slogdet(K)[1] - np.linalg.slogdet(S[c])[1]
@@ -169,11 +186,11 @@ class DenseMultinomialIVM:
         self.cov, self.labels = [np.array(K, dtype=float) for K in covariances], labels
         self.mean = np.zeros((len(labels), len(covariances)))
 
-    def log_proba(self, i: int) -> float:
-        return race_log_z(self.labels[i], self.mean[i], np.array([S[i, i] for S in self.cov]))
+    def log_proba(self) -> np.ndarray:
+        return race_log_z(self.labels, self.mean, np.column_stack([np.diag(S) for S in self.cov]))
 
     def include(self, i: int) -> None:
-        p = race_gradient(self.labels[i], self.mean[i], np.zeros(len(self.cov)))
+        p = race_gradient(self.labels[i], self.mean[i])
         for c, S in enumerate(self.cov):
             s = S[:, i].copy()
             self.mean[:, c] += p[c] / (1.0 + s[i]) * s

@@ -20,12 +20,12 @@ import numpy as np
 import scipy
 from scipy.special import log_ndtr, log_softmax, ndtri_exp
 
-CASES = {  # likelihood, variance, lengthscale, seed
-    "probit": ("probit", 4.0, 1.0, 0),
-    "probit_strong": ("probit", 25.0, 1.0, 1),
-    "softmax": ("softmax", 9.0, 1.0, 2),
+CASES = {  # likelihood, variance, lengthscale, seed, draws kept of every chain
+    "probit": ("probit", 4.0, 1.0, 0, 9000),
+    "probit_strong": ("probit", 25.0, 1.0, 1, 9000),
+    "softmax": ("softmax", 9.0, 1.0, 2, 5000),
 }
-CHAINS, BURN, KEPT, EVERY = 128, 500, 9000, 10
+CHAINS, BURN, EVERY = 128, 500, 10
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
@@ -102,7 +102,7 @@ def slices(name, K, y, rng):
         yield f
 
 
-def solve(likelihood, variance, lengthscale, seed, sampler=None):
+def solve(likelihood, variance, lengthscale, seed, kept, sampler=None):
     X, y, X_test = problem()
     rng = np.random.default_rng(seed)
     K, cross = kernel(X, X, variance, lengthscale), kernel(X_test, X, variance, lengthscale)
@@ -111,21 +111,22 @@ def solve(likelihood, variance, lengthscale, seed, sampler=None):
     sampler = sampler or ("gibbs" if likelihood == "probit" else "slices")
     draws = gibbs(K, y, rng) if sampler == "gibbs" else slices(likelihood, K, y, rng)
     sums = dict.fromkeys(("mean", "square", "test_mean", "test_square", "proba"), 0.0)
-    for t, f in zip(range(BURN + KEPT), draws, strict=False):
+    for t, f in zip(range(BURN + kept), draws, strict=False):
         if t < BURN:
             continue
-        sums["mean"] += f / KEPT
-        sums["square"] += f**2 / KEPT
+        sums["mean"] += f / kept
+        sums["square"] += f**2 / kept
         if t % EVERY == 0:
             new = A @ f + left * rng.normal(size=(CHAINS, len(X_test), f.shape[-1]))
-            sums["test_mean"] += A @ f * EVERY / KEPT
-            sums["test_square"] += new**2 * EVERY / KEPT
-            sums["proba"] += np.exp(log_likelihood(likelihood, new)) * EVERY / KEPT
+            sums["test_mean"] += A @ f * EVERY / kept
+            sums["test_square"] += new**2 * EVERY / kept
+            sums["proba"] += np.exp(log_likelihood(likelihood, new)) * EVERY / kept
     error = {name: float((value.std(axis=0) / np.sqrt(CHAINS)).max()) for name, value in sums.items()}
     sums = {name: value.mean(axis=0) for name, value in sums.items()}
     return {
         "likelihood": likelihood,
         "kernel": {"variance": variance, "lengthscale": lengthscale},
+        "draws": CHAINS * kept,
         "X": X.tolist(),
         "y": y.tolist(),
         "X_test": X_test.tolist(),
@@ -152,7 +153,7 @@ if __name__ == "__main__":
     for name in sys.argv[1:] or CASES:
         cases[name] = solve(*CASES[name])
     made = {
-        "by": f"make_mcmc.py: {CHAINS} chains of {BURN} + {KEPT} draws",
+        "by": f"make_mcmc.py: {CHAINS} chains, {BURN} draws of each dropped",
         "versions": {"numpy": np.__version__, "scipy": scipy.__version__},
         "cases": cases,
     }

@@ -105,7 +105,7 @@ def learn_kernels(
         options={"maxiter": iterations, "maxfun": 2 * iterations, "gtol": tolerance, "ftol": 1e-2 * tolerance},
     )  # fmt: skip
     if not met:
-        return kernels if shared else first, -np.inf
+        return first[0] if shared else first, -np.inf
     _, value, theta = max(met, key=lambda entry: entry[0])
     made = at(theta)
     return made[0] if shared else made, value
