@@ -36,7 +36,7 @@ class Sizes:
 
 
 FULL = Sizes(learning_rows=240, iterations=60, rows=1000, test_rows=2385, active=50, repeats=20)
-QUICK = Sizes(learning_rows=120, iterations=15, rows=500, test_rows=800, active=50, repeats=3)
+QUICK = Sizes(learning_rows=120, iterations=12, rows=400, test_rows=800, active=50, repeats=2)
 
 
 def three_rings(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +84,7 @@ def run(quick: bool, sizes: Sizes | None = None) -> list[dict[str, Any]]:
     return [
         compare("all rows, variational: accuracy %", PAPER["full_accuracy"], accuracy),
         compare("relevant inputs found", PAPER["relevant_inputs"], relevant),
-        claim(f"informative rows, {at}: error %", "< 1", informative[at - 1], informative[at - 1] < PAPER["error_below"]),
+        claim(f"informative rows, {at}: error %", "< 1", informative[at - 1], bool(informative[at - 1] < 1.0)),
         compare(f"informative rows, {last}: error %", None, informative[last - 1]),
         compare(f"random rows, {at}: error %", None, random[at - 1]),
         compare(f"random rows, {last}: error %", None, random[last - 1]),

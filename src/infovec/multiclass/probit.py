@@ -8,7 +8,7 @@ import numpy as np
 from .._types import Floats, Rows
 from ..numerics.normal import hazard_excess, log_ndtr
 from .likelihood import ClassLikelihood
-from .race import Noise, Others
+from .race import Noise, Shape
 
 __all__ = ["MultivariateProbit"]
 
@@ -19,19 +19,21 @@ _REACH = 8.0  # standard deviations
 class _Normal(Noise):
     """N(0, 1)."""
 
-    def below(self, t: Floats, var: Floats) -> Others:
+    agreement, widest_step = 1e-4, 1.0
+
+    def below(self, t: Floats, var: Floats) -> Shape:
         sd = np.sqrt(1.0 + var)
         z = np.minimum(t / sd, 37.0)  # beyond, all three are zero
         log = log_ndtr(z)
         h = np.exp(-0.5 * z * z - _LOG_SQRT_2PI - log)
-        return Others(log, h / sd, h * hazard_excess(z, h) / (1.0 + var))
+        return Shape(log, h / sd, h * hazard_excess(z, h) / (1.0 + var))
 
     def log_both(self, t: Floats, var: Floats) -> tuple[Floats, Floats]:
-        return log_ndtr(t / np.sqrt(1.0 + var)), self.density(t, var)[0]
+        return log_ndtr(t / np.sqrt(1.0 + var)), self.density(t, var).log
 
-    def density(self, t: Floats, var: Floats) -> tuple[Floats, Floats]:
+    def density(self, t: Floats, var: Floats) -> Shape:
         total = 1.0 + var
-        return -0.5 * t * t / total - 0.5 * np.log(total) - _LOG_SQRT_2PI, -t / total
+        return Shape(-0.5 * t * t / total - 0.5 * np.log(total) - _LOG_SQRT_2PI, -t / total, 1.0 / total)
 
     def spread(self, var: Floats) -> tuple[Floats, Floats, Floats]:
         reach = _REACH * np.sqrt(1.0 + var)

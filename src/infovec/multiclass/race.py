@@ -16,15 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from .._types import Floats, Rows
+from .._types import Floats, Mask, Rows
 
-__all__ = ["ClassMoments", "Noise", "Others", "moments", "win_log_proba"]
+__all__ = ["ClassMoments", "Noise", "Shape", "moments", "win_log_proba"]
 
 _DROP = 30.0  # nodes end where the integrand is e^-30 of its peak
 _FIRST, _MOST = 32, 2**14  # nodes
-_AGREEMENT = 2e-4  # between all nodes and half of them: the error is about the square of it
 _ENTRIES = 2**18  # numbers in one block of the work
-_CLIMBS, _APPROACHES = 8, 12  # Newton steps
+_CLIMBS, _APPROACHES = 16, 16  # Newton steps
 
 
 class ClassMoments(NamedTuple):
@@ -38,8 +37,8 @@ class ClassMoments(NamedTuple):
     nu: Floats
 
 
-class Others(NamedTuple):
-    """Log F, its slope and minus its curvature."""
+class Shape(NamedTuple):
+    """The log of a function, its slope and minus its curvature."""
 
     log: Floats
     slope: Floats
@@ -49,13 +48,19 @@ class Others(NamedTuple):
 class Noise(ABC):
     """What is added to a latent value that is N(0, var); all methods work elementwise."""
 
+    agreement: float
+    """Of all nodes with half of them. The error is at most about the square; for a Gaussian the fourth power."""
+
+    widest_step: float
+    """Between nodes where a rival may stand, in standard deviations of it: else both may miss it."""
+
     @abstractmethod
-    def below(self, t: Floats, var: Floats) -> Others:
+    def below(self, t: Floats, var: Floats) -> Shape:
         """Log probability of the sum to be below t, with derivatives."""
 
     @abstractmethod
-    def density(self, t: Floats, var: Floats) -> tuple[Floats, Floats]:
-        """Log density of the sum at t, and its slope."""
+    def density(self, t: Floats, var: Floats) -> Shape:
+        """Log density of the sum at t, its slope and minus its curvature."""
 
     @abstractmethod
     def log_both(self, t: Floats, var: Floats) -> tuple[Floats, Floats]:
@@ -72,9 +77,9 @@ def moments(noise: Noise, labels: Rows, mean: Floats, var: Floats) -> ClassMomen
     With w the density of t given that y wins, and :math:`h_j = F_j'/F_j`,
 
     .. math:: g_j = -E_w[h_j], \quad \nu_j = -E_w[h_j'] - V_w[h_j], \qquad
-              g_y = E_w[\textstyle\sum_j h_j], \quad \nu_y = -E_w[\sum_j h_j'] - V_w[\sum_j h_j],
+              g_y = -\sum_j g_j, \quad \nu_y = -E_w[(\log p_y)''] - V_w[(\log p_y)'],
 
-    the last two by partial integration (SLH appendix D needs two dimensions there).
+    where SLH appendix D needs two dimensions for the own class.
 
     Parameters
     ----------
@@ -120,13 +125,19 @@ class _Rivals(NamedTuple):
     def take(self, at: Rows) -> "_Rivals":
         return _Rivals(*(v[at] for v in self))
 
-    def others(self, noise: Noise, t: Floats) -> Others:
+    def others(self, noise: Noise, t: Floats) -> Shape:
         """At points t of shape (n, k): arrays of shape (n, k, C - 1)."""
         return noise.below(t[:, :, None] - self.gap[:, None, :], self.var[:, None, :])
 
-    def density(self, noise: Noise, t: Floats) -> tuple[Floats, Floats]:
-        """Log of the own density at t, and its slope."""
+    def density(self, noise: Noise, t: Floats) -> Shape:
+        """The own density at t."""
         return noise.density(t, self.own_var[:, None])
+
+    def integrand(self, noise: Noise, t: Floats) -> Shape:
+        """Own density times the probabilities of all others to be below."""
+        return Shape(
+            *(own + rest.sum(axis=2) for own, rest in zip(self.density(noise, t), self.others(noise, t), strict=True))
+        )
 
 
 class _Parts(NamedTuple):
@@ -160,23 +171,23 @@ def _block(noise: Noise, rivals: _Rivals) -> _Parts:
 def _range(noise: Noise, rivals: _Rivals) -> tuple[Floats, Floats]:
     """Where the integrand is more than e^-30 of its peak, by Newton steps.
 
-    Uphill they start where the own density rises. To the ends they start outside: a concave function lies below its
+    The peak is to the right of the own density's. To the ends they start outside: a concave function lies below its
     tangents, so that they come closer from outside and never step inside.
     """
     total, to_left, to_right = noise.spread(rivals.own_var)
-    mode = np.zeros((len(total), 1))
+    right = np.max(rivals.gap + noise.spread(rivals.var)[2], axis=1, initial=0.0) + to_right
+    low, high, mode = np.zeros((len(total), 1)), right[:, None], np.zeros((len(total), 1))
     for _ in range(_CLIMBS):
-        others = rivals.others(noise, mode)
-        slope = rivals.density(noise, mode)[1] + others.slope.sum(axis=2)
-        step = slope / (1.0 / total[:, None] + others.curve.sum(axis=2))
-        mode = mode + step
-        if np.all(step * slope < 0.1):  # twice what the peak is higher, in nats
+        peak, slope, curve = rivals.integrand(noise, mode)
+        step = slope / np.maximum(curve, 0.1 / total[:, None])
+        if np.all(np.abs(step * slope) < 0.1):  # twice what the peak is higher, in nats
             break
-    peak = rivals.density(noise, mode)[0] + rivals.others(noise, mode).log.sum(axis=2)
-    ends = mode + np.stack([-to_left, to_right], axis=1)
+        low, high = np.where(slope > 0.0, mode, low), np.where(slope > 0.0, high, mode)
+        outside = (mode + step <= low) | (mode + step >= high)
+        mode = np.where(outside, 0.5 * (low + high), mode + step)
+    ends = np.stack([-to_left, right], axis=1)
     for _ in range(_APPROACHES):
-        others, (value, slope) = rivals.others(noise, ends), rivals.density(noise, ends)
-        value, slope = value + others.log.sum(axis=2), slope + others.slope.sum(axis=2)
+        value, slope, _ = rivals.integrand(noise, ends)
         move = (peak - _DROP - value) / np.where(slope == 0.0, 1.0, slope)
         ends = ends + move
         if np.all(np.abs(move) < 0.05 * (ends[:, 1:] - ends[:, :1])):
@@ -188,23 +199,33 @@ def _trapezoid(noise: Noise, rivals: _Rivals, low: Floats, high: Floats, nodes: 
     """Moments by the given number of steps, and whether half of them agree."""
     width = (high - low) / nodes
     t = low[:, None] + width[:, None] * np.arange(nodes + 1)
-    others = rivals.others(noise, t)
-    terms = rivals.density(noise, t)[0] + others.log.sum(axis=2)
+    own, others = rivals.density(noise, t), rivals.others(noise, t)
+    terms = own.log + others.log.sum(axis=2)
     top = terms.max(axis=1)
     weights = np.exp(terms - top[:, None])
-    total = weights.sum(axis=1)
-    h, every = others.slope, others.slope.sum(axis=2)
-    half = 2.0 * weights[:, ::2].sum(axis=1)
-    good = np.abs(half - total) <= _AGREEMENT * total
-    drift = 2.0 * np.einsum("ik,ik->i", weights[:, ::2], every[:, ::2]) - np.einsum("ik,ik->i", weights, every)
+    total, half = weights.sum(axis=1), 2.0 * weights[:, ::2].sum(axis=1)
     weights /= total[:, None]
-    g = np.einsum("ik,ikj->ij", weights, h)
-    g_own = np.einsum("ik,ik->i", weights, every)
-    good &= np.abs(drift) <= _AGREEMENT * total * np.maximum(g_own, 1e-3 / np.sqrt(noise.spread(rivals.own_var)[0]))
-    h, every = h - g[:, None, :], every - g_own[:, None]
-    nu = np.einsum("ik,ikj->ij", weights, others.curve - h * h)
-    nu_own = np.einsum("ik,ik->i", weights, others.curve.sum(axis=2) - every * every)
-    return _Parts(top + np.log(width * total), g_own, np.maximum(nu_own, 0.0), -g, np.maximum(nu, 0.0)), good
+    g_own, g = -_mean(weights, own.slope), np.einsum("ik,ikj->ij", weights, others.slope)
+    drift = g_own + 2.0 * _mean(weights[:, ::2], own.slope[:, ::2])
+    unit = 1.0 / np.sqrt(noise.spread(rivals.own_var)[0])
+    good = (np.abs(half - total) <= noise.agreement * total) & (np.abs(drift) <= noise.agreement * (g_own + unit))
+    good &= ~_misses(noise, rivals.gap, rivals.var, low, high, width)
+    nu_own = _mean(weights, own.curve - (own.slope + g_own[:, None]) ** 2)
+    nu = np.einsum("ik,ikj->ij", weights, others.curve - (others.slope - g[:, None, :]) ** 2)
+    return _Parts(
+        top + np.log(width * total), g.sum(axis=1), np.maximum(nu_own, 0.0), -g, np.maximum(nu, 0.0)
+    ), good  # fmt: skip
+
+
+def _misses(noise: Noise, mean: Floats, var: Floats, low: Floats, high: Floats, width: Floats) -> Mask:
+    """Whether the steps are too wide for one of the classes that may stand between the ends."""
+    total, to_left, to_right = noise.spread(var)
+    there = (mean + to_right > low[:, None]) & (mean - to_left < high[:, None])
+    return np.any(there & (width[:, None] > noise.widest_step * np.sqrt(total)), axis=1)
+
+
+def _mean(weights: Floats, values: Floats) -> Floats:
+    return np.einsum("ik,ik->i", weights, values)
 
 
 def win_log_proba(noise: Noise, mean: Floats, var: Floats) -> Floats:
@@ -233,7 +254,9 @@ def _win_block(noise: Noise, mean: Floats, var: Floats) -> Floats:
             top = terms.max(axis=1, keepdims=True)
             weights = np.exp(terms - top)
             total, half = weights.sum(axis=1), 2.0 * weights[:, ::2].sum(axis=1)
-            good = np.all(np.abs(half - total) <= _AGREEMENT * total, axis=1) | (nodes >= _MOST)
+            good = np.all(np.abs(half - total) <= noise.agreement * total, axis=1)
+            good &= ~_misses(noise, mean[at], var[at], low[at], high[at], width)
+            good |= nodes >= _MOST
             out[at[good]] = (top[:, 0] + np.log(width[:, None] * total))[good]
             left.append(at[~good])
         todo, nodes = np.concatenate(left), 2 * nodes

@@ -15,6 +15,10 @@ from .projection import classes_by_kernel
 
 __all__ = ["SCORES", "Included", "select"]
 
+_SMALL = 3000  # pairs of row and class
+_LARGEST = 64  # rows in a block: every inclusion scores the whole pool, all classes of it
+_POOL = 4  # candidates for each row of a block
+
 RowScore: TypeAlias = Callable[[MultivariateProbit, Rows, Floats, Floats], Floats]
 
 
@@ -79,7 +83,7 @@ def select(
         raise ParameterError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
     n = len(labels)
     wanted = min(n_active, n)
-    schedule = schedule or Schedule.choose(None, None, n, wanted)
+    schedule = schedule or _choose_schedule(n * likelihood.n_classes, wanted)
     groups = classes_by_kernel(kernels, likelihood.n_classes)
     seen = [Stubs(X, kernel, len(classes), wanted, dtype) for kernel, classes in groups]
     state = _State(seen, [classes for _, classes in groups], labels, likelihood, SCORES[score])
@@ -89,6 +93,12 @@ def select(
         if not state.step(min(block, wanted - len(state.order)), pool_size):
             break
     return state.included()
+
+
+def _choose_schedule(n_pairs: int, d: int) -> Schedule:
+    """Blocks as soon as a look at all rows and classes costs more than a look at a pool."""
+    block = 1 if n_pairs <= _SMALL else min(_LARGEST, max(4, d // 16))
+    return Schedule(block, block if block == 1 else _POOL * block)
 
 
 class _State:
