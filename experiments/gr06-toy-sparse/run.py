@@ -36,7 +36,7 @@ class Sizes:
 
 
 FULL = Sizes(learning_rows=240, iterations=60, rows=1000, test_rows=2385, active=50, repeats=20)
-QUICK = Sizes(learning_rows=120, iterations=12, rows=400, test_rows=800, active=50, repeats=2)
+QUICK = Sizes(learning_rows=120, iterations=10, rows=400, test_rows=800, active=50, repeats=2)
 
 
 def three_rings(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -102,14 +102,14 @@ def _draw(kernel: RBF, X: np.ndarray, y: np.ndarray, found: Included, curves: di
         left.plot(*X[y == c, :2].T, marker, color=color, markersize=4, alpha=0.6, label=f"class {c + 1}")
     active = X[found.rows, :2]
     left.plot(*active.T, "o", mfc="none", color="black", markersize=8, label=f"{len(active)} included")
-    grid = np.linspace(-1.1, 1.1, 120)
+    grid = np.linspace(-1.1, 1.1, 70)
     plane = np.zeros((len(grid) ** 2, X.shape[1]))
     plane[:, :2] = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
     stubs = solve_triangular(found.L[0], kernel(X[found.rows], plane), lower=True)
     mean, var = stubs.T @ found.beta, kernel.diag(plane) - np.sum(stubs**2, axis=0)
     proba = np.exp(PROBIT.log_proba(mean, np.repeat(var[:, None], 3, axis=1)))
     for c, style in enumerate(("-", "--", ":")):
-        left.contour(grid, grid, proba[:, c].reshape(120, 120), levels=[1 / 3], colors="0.3", linestyles=style)
+        left.contour(grid, grid, proba[:, c].reshape(70, 70), levels=[1 / 3], colors="0.3", linestyles=style)
     left.set(title="first two of ten inputs, contours at one third", aspect="equal")
     left.legend(loc="upper right", fontsize=8)
     for score, style in (("predictive", "-"), ("random", "--")):

@@ -35,7 +35,7 @@ class Sizes:
 
 
 FULL = Sizes(None, None, (2000, 5000, 7500, 10000), ("softmax", "probit"), 1000, 80, major=5, minor=8)
-QUICK = Sizes(400, 500, (90, 300), ("probit",), 120, 10, major=1, minor=3)
+QUICK = Sizes(600, 500, (90, 300), ("probit",), 100, 10, major=1, minor=3)
 
 
 def run(quick: bool, sizes: Sizes | None = None) -> list[Row]:

@@ -44,7 +44,6 @@ TABLE = [  # case, form, mean, narrowest, proba
     ("probit_strong", "variational, 30 of 60", 0.58, 0.12, 0.07),
     ("probit_strong", "GR06 sparse, 30 of 60", 0.87, 0.15, 0.32),
     ("softmax", "EP, all pairs", 0.07, 0.63, 0.03),
-    ("softmax", "factorised, 60 of 60", 0.69, 0.69, 0.09),
     ("softmax", "factorised, 30 of 60", 0.72, 0.70, 0.09),
     ("softmax", "factorised, 30 of 60, swept", 0.33, 0.63, 0.07),
 ]

@@ -17,12 +17,12 @@ __all__ = ["choose_pair_schedule", "select_pairs"]
 _MIN_PRECISION = 1e-8  # of a site, in units of the prior precision of its pair
 _LARGEST = 64  # pairs in a block: every inclusion scores the whole pool, all classes of it
 _POOL = 3  # candidate rows for each pair of a block
-_SMALL = 1000
+_SMALL = 3000  # pairs of row and class up to which one look at all for each inclusion costs little
 
 
-def choose_pair_schedule(n: int, pairs: int) -> Schedule:
-    """Return sizes of blocks and pools for n rows and so many pairs."""
-    block = 1 if n <= _SMALL else min(_LARGEST, max(4, pairs // 16))
+def choose_pair_schedule(n: int, n_classes: int, pairs: int) -> Schedule:
+    """Return sizes of blocks and pools for n rows and so many pairs to choose."""
+    block = 1 if n * n_classes <= _SMALL else min(_LARGEST, max(4, pairs // 16))
     return Schedule(block, 1 if block == 1 else min(n, _POOL * block))
 
 
@@ -60,7 +60,7 @@ def select_pairs(
     """
     n, C = len(labels), likelihood.n_classes
     wanted = min(n_pairs, n * C)
-    schedule = schedule or choose_pair_schedule(n, wanted)
+    schedule = schedule or choose_pair_schedule(n, C, wanted)
     room = min(n, 2 * wanted // C + 1)
     stubs = [Stubs(X, kernel, 1, room, dtype) for kernel in kernel_of_each(kernels, C)]
     rule = SCORES[score] if isinstance(score, str) else score

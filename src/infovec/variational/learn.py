@@ -21,7 +21,7 @@ _FARTHEST = 12.0
 
 
 class VariationalBound:
-    """Bound and gradient at any kernels; the means go on from those of the last evaluation.
+    """Bound and gradient at any kernels; the means go on from the auxiliary variables of the last evaluation.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class VariationalBound:
 
     def __init__(self, X: Inputs, labels: Rows, active: Rows, dtype: str = "float64", tolerance: float = 1e-4) -> None:
         self.X, self.labels, self.active, self.dtype, self.tolerance = X, labels, active, dtype, tolerance
-        self._weights: Floats | None = None
+        self._target: Floats | None = None
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Bound plus log prior, and the gradient in the steps of a model with one kernel for all classes."""
@@ -51,17 +51,15 @@ class VariationalBound:
         projections = project(kernels, likelihood.n_classes, self.X, self.active, self.dtype)
         best = maximise_bound(projections, self.labels, likelihood, self._start(projections), self.tolerance)
         if best.converged:
-            self._weights = np.empty_like(best.z)
-            for p in projections:
-                self._weights[:, p.classes] = p.weights(best.z[:, p.classes])
+            self._target = best.mean + best.g
         return best, bound_gradient(projections, self.X, likelihood, best)
 
     def _start(self, projections: Sequence[Projection]) -> Floats | None:
-        if self._weights is None:
+        if self._target is None:
             return None
-        z = np.empty_like(self._weights)
+        z = np.empty((len(self.active), self._target.shape[1]))
         for p in projections:
-            z[:, p.classes] = p.coordinates(self._weights[:, p.classes])
+            z[:, p.classes] = p.R.T @ self._target[:, p.classes].astype(p.R.dtype)  # eq. 4.6
         return z
 
 

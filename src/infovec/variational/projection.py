@@ -67,10 +67,6 @@ class Projection:
         inside = solve_triangular(self.Q, z, lower=True, trans="T")
         return np.asarray(solve_triangular(self.basis.L, inside, lower=True, trans="T"))
 
-    def coordinates(self, weights: Floats) -> Floats:
-        """The z that has these weights."""
-        return self.Q.T @ (self.basis.L.T @ weights)
-
 
 def classes_by_kernel(kernels: Kernel | Sequence[Kernel], n_classes: int) -> list[tuple[Kernel, Rows]]:
     """Return one kernel with all classes, or each class with a kernel of its own."""
