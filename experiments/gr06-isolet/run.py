@@ -34,7 +34,7 @@ class Sizes:
 
 
 FULL = Sizes(rows=None, test_rows=None, active=(250, 500, 1000, 1500, 2000))
-QUICK = Sizes(rows=400, test_rows=300, active=(40, 100))
+QUICK = Sizes(rows=300, test_rows=300, active=(40, 80))
 
 
 def run(quick: bool, sizes: Sizes | None = None) -> list[Row]:

@@ -36,7 +36,7 @@ class Sizes:
 
 
 FULL = Sizes(learning_rows=240, iterations=60, rows=1000, test_rows=2385, active=50, repeats=20)
-QUICK = Sizes(learning_rows=120, iterations=10, rows=400, test_rows=800, active=50, repeats=2)
+QUICK = Sizes(learning_rows=100, iterations=8, rows=300, test_rows=800, active=50, repeats=2)
 
 
 def three_rings(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

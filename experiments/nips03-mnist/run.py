@@ -39,7 +39,7 @@ class Sizes:
 
 
 FULL = Sizes(rows=59000, test_rows=None, active=tuple(PAPER["active"]), svm_for_all=True)
-QUICK = Sizes(rows=1500, test_rows=1000, active=(250,) * 10, svm_for_all=False)
+QUICK = Sizes(rows=1000, test_rows=1000, active=(150,) * 10, svm_for_all=False)
 
 
 def shrunk(X: np.ndarray) -> np.ndarray:

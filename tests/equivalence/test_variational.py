@@ -9,6 +9,7 @@ from infovec.kernels import RBF, Bias, Linear, White
 from infovec.learning import Model, optimise
 from infovec.multiclass import MultivariateProbit
 from infovec.selection import Schedule
+from infovec.shards import Inclusions, Stubs
 from infovec.variational import (
     VariationalBound,
     bound_gradient,
@@ -229,3 +230,20 @@ def test_the_expected_auxiliary_variables_are_those_of_the_paper():
     mean, labels = rng.normal(0, 3, (50, 5)), rng.integers(0, 5, 50)
     found = MultivariateProbit(np.zeros(5)).tilted(labels, mean, np.zeros((50, 5)))
     np.testing.assert_allclose(found.g, oracles.race_gradient(labels, mean), atol=1e-8)
+
+
+def test_stubs_make_room_for_themselves():
+    X, _ = problem(20)
+    rng = np.random.default_rng(0)
+    rows, b = np.array([4, 17, 2, 9]), rng.normal(size=(4, 2))
+    L = np.linalg.cholesky(np.eye(4) + SHARED(X[rows]))
+    beta = np.linalg.solve(L, b)
+    stubs = Stubs(X, SHARED, 2, capacity=1, dtype="float64")
+    for new in (slice(0, 1), slice(1, 4)):
+        unit = np.ones(new.stop - new.start)
+        stubs.absorb(Inclusions(rows[new], X[rows[new]], unit, L[new, : new.start], L[new, new], beta[new]))
+    for c in range(2):
+        mean, cov = oracles.gaussian_from_sites(SHARED(X), rows, np.ones(4), b[:, c])
+        np.testing.assert_allclose(stubs.mean[:, c], mean, atol=1e-10)
+        np.testing.assert_allclose(stubs.var, np.diag(cov), atol=1e-10)
+    np.testing.assert_allclose(stubs.covariance(np.arange(5)), cov[:5, :5], atol=1e-10)

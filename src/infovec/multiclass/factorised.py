@@ -107,7 +107,8 @@ def learn_factorised(
     n_active: int,
     major: int = 4,
     minor: int = 8,
-    **selection: Schedule | Floats | str | None,
+    priority: Floats | None = None,
+    schedule: Schedule | None = None,
 ) -> tuple[Kernel, float]:
     """Learn a kernel for all classes on the evidence, by the major and minor steps of SLH 3.3.
 
@@ -119,7 +120,7 @@ def learn_factorised(
     start, pairs = kernel.theta, n_active * likelihood.n_classes
     best, best_value = kernel, -np.inf
     for step in range(major + 1):
-        sites = select_pairs(X, labels, kernel, likelihood, pairs, **selection)  # type: ignore[arg-type]
+        sites = select_pairs(X, labels, kernel, likelihood, pairs, priority=priority, schedule=schedule)
         value = pair_evidence(X, labels, kernel, likelihood, sites, gradient=False).log_evidence
         if value > best_value:
             best, best_value = kernel, value

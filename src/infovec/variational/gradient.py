@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._types import Floats, Inputs
-from ..multiclass import MultivariateProbit
+from ..multiclass import ClassMoments, MultivariateProbit
 from ..numerics.cholesky import inverse_lower
 from .bound import Optimum
 from .projection import Projection
@@ -37,7 +37,8 @@ def bound_gradient(
     The gradient in a bias is the sum of g over the rows.
     """
     by_kernel = [_through_kernel(p, X, optimum) for p in projections]
-    by_bias = likelihood._gradient({"bias": optimum.g.sum(axis=0)})
+    g = optimum.g
+    by_bias = likelihood.d_log_z(ClassMoments(np.zeros(len(g)), g, np.zeros_like(g))).sum(axis=1)
     return BoundGradient(by_kernel, by_bias)
 
 
