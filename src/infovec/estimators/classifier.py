@@ -56,7 +56,7 @@ class IVMClassifier(DiscreteMachine):
         and fewer, the best ones and some at random (SLH 3.2); less time than "all" on a large set, a fraction of its
         memory, and no worse in our comparisons. "refilled": all until 200 are included, then an index of a few hundred
         or thousand, half of it exchanged at random every time (NIPS03); the least memory, and less accurate. "auto" is
-        "shrinking" above 5000 rows, unless blocks are of one row, and else "all".
+        "shrinking" for the factorised posterior above 5000 rows, unless blocks are of one row, and else "all".
     blur : bool
         For "projected": whether the site of a row knows how much of it the active rows leave open. False is the plain
         KL-optimal projection of the Thesis, which is more confident.

@@ -185,7 +185,8 @@ def prepare(estimator: Any, X: Inputs, y: Floats, kernel: Kernel, likelihood: Li
     kept = feature_entries(limit, n, p, wanted, itemsize) if estimator.approximation == "projected" else 0
     selection = estimator.selection
     if selection == "auto":
-        selection = "all" if schedule.block_size == 1 or n <= _FEW_ROWS else "shrinking"
+        all_rows = estimator.approximation == "projected" or schedule.block_size == 1 or n <= _FEW_ROWS
+        selection = "all" if all_rows else "shrinking"  # inference with all rows costs far more than a look at them
     rule = IndexRule(
         max_entries=entries if entries < n * wanted else None,
         shrink_after=max(256, wanted // 9) if selection == "shrinking" else None,
