@@ -8,7 +8,7 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
 from ..scores import SCORES, Score
 from ..selection import Schedule
-from ..shards import Inclusions, Stubs
+from ..shards import Inclusions, Stubs, break_ties
 from .likelihood import ClassLikelihood
 from .sites import ClassSites, PairSites, cavities, kernel_of_each
 
@@ -105,10 +105,7 @@ class _View:
         precision = nu / np.maximum(1.0 - self.var * nu, 1e-300)
         open_ = ~self.taken & (self.var > self.floor) & (precision * self.prior > _MIN_PRECISION)
         value = np.where(open_, score(log_z, g, nu, self.mean, self.var), -np.inf)
-        top = np.max(value, initial=-np.inf)
-        if np.isfinite(top):
-            value = value + (1e-10 * abs(top) if top else 1.0) * self.priority
-        return value, g, nu
+        return break_ties(value, self.priority), g, nu
 
 
 class _State:

@@ -10,7 +10,7 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..multiclass import MultivariateProbit
 from ..selection import Schedule
-from ..shards import Inclusions, Stubs
+from ..shards import Inclusions, Stubs, break_ties
 from .projection import classes_by_kernel
 
 __all__ = ["SCORES", "Included", "select"]
@@ -145,9 +145,7 @@ class _State:
 
 def keys(value: Floats, closed: Mask, priority: Floats) -> Floats:
     """Scores with ties broken by priority; -inf for rows that must not be included."""
-    value = np.where(closed, -np.inf, value)
-    top = np.max(value, initial=-np.inf)
-    return value + (1e-10 * abs(top) if top else 1.0) * priority if np.isfinite(top) else value
+    return break_ties(np.where(closed, -np.inf, value), priority)
 
 
 class _Pool:
