@@ -11,3 +11,7 @@ class ParameterError(InfovecError, ValueError):
 
 class NotPositiveDefinite(InfovecError, ValueError):
     """The kernel is not a covariance function on the rows at hand."""
+
+
+class ModelFileError(InfovecError, ValueError):
+    """A model cannot be saved, or a file is not a model that can be loaded."""

@@ -46,7 +46,7 @@ def test_with_all_rows_active_it_is_full_ep_of_all_classes(Likelihood):
 
     kernel = RBF(0.8, 1.0) + Bias(0.3)
     pi, b, mean, var, log_z = full_coupled_ep(kernel(X), 3, tilted, sweeps=10, tolerance=1e-6)
-    shards, basis = project(kernel, likelihood, X, labels, np.random.default_rng(5).permutation(7))
+    shards, _ = project(kernel, likelihood, X, labels, np.random.default_rng(5).permutation(7))
     found = infer_coupled(shards, tolerance=1e-9, max_sweeps=300)
     assert found.converged
     np.testing.assert_allclose(shards[0].precision, pi, rtol=1e-4, atol=1e-6)

@@ -5,7 +5,7 @@ import time
 import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..learning import Step
+from ..learning import Learning, Step
 from ..likelihoods import Likelihood
 from ..posterior import Posterior
 from ..selection import Callback, Driver, Patience, Progress, StopReason
@@ -25,8 +25,10 @@ from .defaults import default_kernel
 from .gain_driver import GainDriver
 from .inference import Result, Run, not_converged
 from .inputs import read
-from .learner import LEARN, learn
+from .learner import LEARN
 from .progress import ProgressBar
+from .restarts import learn
+from .savable import Savable
 from .settings import check_choice, check_growth, check_kernel
 from .training import APPROXIMATIONS, Plan, Training, prepare
 from .warm import State, continues
@@ -34,14 +36,22 @@ from .warm import State, continues
 __all__ = ["InformativeVectorMachine"]
 
 _log = logging.getLogger("infovec")
+_LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
 
-class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     kernel_: Kernel
     likelihood_: Likelihood
     posterior_: Posterior
+
+    _fitted: ClassVar[tuple[str, ...]] = (
+        "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
+        "active_", "active_vectors_", "site_precision_", "site_mean_", "log_evidence_", "converged_", "history_",
+        "stop_reason_",
+    )  # fmt: skip
+    """What ``fit`` leaves, all of which model files keep."""
 
     def __init__(
         self,
@@ -50,7 +60,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "entropy",
-        learn: str | None = "ep",
+        learn: str | Learning | None = "ep",
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
@@ -117,11 +127,12 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         -------
         self
         """
-        before = dict(vars(self))
+        before, start = dict(vars(self)), time.perf_counter()
         try:
             with threads(self.n_jobs):
                 training, X = self._prepare(X, y)
                 self._train(training, X)
+            self.n_samples_fit_, self.fit_seconds_ = X.shape[0], time.perf_counter() - start
         except BaseException:
             if "_state" not in vars(self):  # it was going on from there
                 before.pop("_state", None)
@@ -172,8 +183,10 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         state: State | None = getattr(self, "_state", None)
         if state is None:
             raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
+        start = time.perf_counter()
         with threads(self.n_jobs):
             self._go_on(state, check_growth(n, state.driver.size), None)
+        self.fit_seconds_ += time.perf_counter() - start
         return self
 
     @abstractmethod
@@ -182,7 +195,8 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
 
     def _prepare(self, X: Any, y: Any) -> tuple[Training, Inputs]:
         check_choice("approximation", self.approximation, APPROXIMATIONS)
-        check_choice("learn", self.learn, LEARN)
+        if not isinstance(self.learn, Learning):
+            check_choice("learn", self.learn, LEARN)
         check_kernel(self.kernel)
         X, targets, likelihood, variance, score = self._read_targets(X, y)
         likelihood.check_targets(targets)
@@ -208,6 +222,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
                 "theta": np.array([step.theta for step in steps]),
+                "major": np.array([step.major for step in steps]),
             }
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
         self.__dict__.pop("_state", None)
@@ -222,7 +237,9 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
             seconds = time.perf_counter() - start
             return tell is not None and tell(Progress(0, training.wanted, 0.0, seconds, None, step.criterion))
 
-        learned = learn(training, self.kernel is None, time_limit(self.max_time), watch)
+        learning = self.learn if isinstance(self.learn, Learning) else Learning(str(self.learn))
+        limit = _LEARNING_SHARE * time_limit(self.max_time)
+        learned = learn(training, self.kernel is None, limit, watch, learning)
         if learned.interrupted:
             warnings.warn(
                 "interrupted while learning: the fit goes on with the parameters found so far; "
@@ -298,6 +315,11 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         """Latent mean and variance."""
         inputs = self._read(X)
         return self.posterior_.predict(inputs)
+
+    def _testimony(self, X: Inputs) -> dict[str, Floats]:
+        """Predictions that a saved model must repeat when it is loaded."""
+        mean, std = self.predict_latent(X)
+        return {"mean": np.asarray(mean), "var": np.asarray(std) ** 2}
 
     def predict_latent(self, X: Any, return_std: bool = True, return_noise: bool = False) -> Any:
         """Predict the latent function.

@@ -9,6 +9,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
+from ..learning import Learning
 from ..likelihoods import Discrete, Likelihood
 from ..selection import Callback
 from .base import InformativeVectorMachine
@@ -61,7 +62,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "auto",
-        learn: str | None = "ep",
+        learn: str | Learning | None = "ep",
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
@@ -112,6 +113,10 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         mean, var = self._latent(X)
         target_mean, target_var = self.likelihood_.predict(mean, var)
         return (target_mean, np.sqrt(target_var)) if return_std else target_mean
+
+    def _testimony(self, X: Inputs) -> dict[str, Floats]:
+        mean, std = self.predict(X, return_std=True)
+        return {**super()._testimony(X), "target_mean": mean, "target_var": std**2}
 
     def log_density(self, X: Any, y: Any) -> Floats:
         """Return the log predictive density of known targets: larger is better, noise included.

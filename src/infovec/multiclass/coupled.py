@@ -1,6 +1,7 @@
 """A shard for many classes: every row has a site for each class, and its likelihood couples them."""
 
 from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..numerics.cholesky import row_solver
-from ..shards import Cavity, Projections, Steps
+from ..shards import Cavity, Projections, Steps, for_each
 from ..shards.projected import in_units, log_site_integral, take_out
 from .likelihood import ClassLikelihood
 from .race import ClassMoments
@@ -73,11 +74,6 @@ class CoupledShard(Projections):
         self._ties, self._own_var = np.zeros(shape), np.zeros(len(rows))  # how the forces answer to a move
         self._step = np.zeros((2, *shape))
 
-    @property
-    def streams(self) -> bool:
-        """Whether some of V is made anew whenever it is needed."""
-        return len(self._kept) < len(self.chunks)
-
     def shift(self) -> Floats:
         """Sum of b V over all rows, shape (C, d)."""
         return self._each(lambda chunk, V: self.b[chunk])
@@ -92,15 +88,23 @@ class CoupledShard(Projections):
 
     def couple(self, change: Floats, damping: float) -> None:
         """Let the forces fall as those of coupled classes do when the mean of v changes, not as each alone would."""
-        for chunk in self.chunks:
+
+        def move(chunk: slice) -> None:
             delta = self._moves(self.features(chunk), change)
             self.b[chunk] += damping * (self.precision[chunk] * delta - self._fall(chunk, delta))
 
+        for_each(move, self.chunks)
+
     def _each(self, forces: Callable[[slice, Floats], Floats]) -> Floats:
-        total = np.zeros((self.likelihood.n_classes, len(self._basis.L)))
-        for chunk in self.chunks:
+        total, lock = np.zeros((self.likelihood.n_classes, self.depth)), Lock()
+
+        def add(chunk: slice) -> None:
             V = self.features(chunk)
-            total += (V.T @ forces(chunk, V).astype(self.dtype)).T
+            part = (V.T @ forces(chunk, V).astype(self.dtype)).T
+            with lock:
+                np.add(total, part, out=total)
+
+        for_each(add, self.chunks)
         return total
 
     def _moves(self, V: Floats, change: Floats) -> Floats:
@@ -111,33 +115,39 @@ class CoupledShard(Projections):
 
     def sums(self) -> Floats:
         """Sum of pi V V^T over all rows, for every class."""
-        total = self._empty()
-        for chunk in self.chunks:
+        total, lock = self._empty(), Lock()
+
+        def add(chunk: slice) -> None:
             counts = self.precision[chunk] > 0.0
-            at = np.flatnonzero(counts.any(axis=1))
-            if at.size:
-                self._add(total, self.features(chunk), at, chunk, counts[at])
+            here = np.flatnonzero(counts.any(axis=1))
+            with self._work() as work:
+                self._add(total, self.features(chunk), here, chunk, counts[here], work, lock)
+
+        for_each(add, self.chunks)
         return total
 
     def _empty(self) -> Floats:
-        d = len(self._basis.L)
-        return np.zeros((self.likelihood.n_classes, d, d))
+        return np.zeros((self.likelihood.n_classes, self.depth, self.depth))
 
-    def _add(self, total: Floats, V: Floats, here: Rows, chunk: slice, counts: Floats) -> None:
+    def _add(
+        self, total: Floats, V: Floats, here: Rows, chunk: slice, counts: Floats, work: Floats, lock: Lock
+    ) -> None:
         """Add the sites of some rows of a chunk; of a class only those that count."""
         root = np.sqrt(self.precision[chunk][here]).astype(self.dtype)
         for c in range(len(total)):
             some = np.flatnonzero(counts[:, c])
             if some.size:
-                W = np.take(V, here[some], axis=0, out=self._work[0, : len(some)], mode="clip")
+                W = np.take(V, here[some], axis=0, out=work[0, : len(some)], mode="clip")
                 W *= root[some, c, None]
-                total[c] += W.T @ W
+                part = W.T @ W
+                with lock:
+                    total[c] += part
 
-    def cavity(self, at: Rows, V: Floats, mean: Floats, solve: Sequence[Solver]) -> Cavity:
+    def cavity(self, at: Rows, V: Floats, mean: Floats, solve: Sequence[Solver], work: Floats) -> Cavity:
         """Marginals and cavities of the projections of some rows, for all classes: shape (len(at), C)."""
-        gamma = (V @ mean.T.astype(self.dtype)).astype(np.float64)
+        gamma = self._moves(V, mean)
         var = np.empty_like(gamma)
-        C = self._work[0, : len(at)]
+        C = work[: len(at)]
         for c, one in enumerate(solve):
             np.copyto(C, V)
             one(C)
@@ -160,23 +170,27 @@ class CoupledShard(Projections):
 
         ``tied`` counts on ``couple`` to follow, with the change of the mean that solves for all classes at once.
         """
-        open_, settled, steps = self._empty(), self._empty(), [Steps(0.0, 0.0, 0.0)]
+        open_, settled, steps, lock = self._empty(), self._empty(), [Steps(0.0, 0.0, 0.0)], Lock()
         self._missing[:] = 0.0
-        for chunk in self.chunks:
+
+        def visit(chunk: slice) -> None:
             here = np.flatnonzero(self.open[chunk])
             if not here.size:
-                continue
+                return
             V, at = self.features(chunk), chunk.start + here
-            some = V if len(here) == len(V) else np.take(V, here, axis=0, out=self._work[1, : len(here)], mode="clip")
-            cavity = self.cavity(at, some, mean, solve)
-            step, influence = self._update(at, cavity, damping, tied)
-            moves = np.maximum(np.abs(step), pace * np.abs(influence)).max(axis=(0, 2)) >= still
-            counts = self.precision[at] * cavity.var > _FAINT
-            for total, which in ((open_, moves), (settled, ~moves)):
-                self._add(total, V, here[which], chunk, counts[which])
+            with self._work() as work:
+                some = V if len(here) == len(V) else np.take(V, here, axis=0, out=work[1, : len(here)], mode="clip")
+                cavity = self.cavity(at, some, mean, solve, work[0])
+                step, influence = self._update(at, cavity, damping, tied)
+                moves = np.maximum(np.abs(step), pace * np.abs(influence)).max(axis=(0, 2)) >= still
+                counts = self.precision[at] * cavity.var > _FAINT
+                for total, which in ((open_, moves), (settled, ~moves)):
+                    self._add(total, V, here[which], chunk, counts[which], work, lock)
             before = self._step[:, at]
             self._step[:, at], self.open[at] = step, moves
             steps.append(Steps(float(np.abs(step).max()), float(np.vdot(step, before)), float(np.vdot(before, before))))
+
+        for_each(visit, self.chunks)
         largest, along, square = np.array(steps).T
         return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
 

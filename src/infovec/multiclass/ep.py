@@ -8,7 +8,7 @@ from .._types import Floats
 from ..errors import NotPositiveDefinite
 from ..projected import Inference, Sweep
 from ..projected.ep import Watch, next_damping
-from ..shards import Beliefs
+from ..shards import Beliefs, own_threads
 from .coupled import CoupledShard, solvers
 
 __all__ = ["infer_coupled"]
@@ -33,8 +33,9 @@ def infer_coupled(
     .. math:: \Bigl(I + \sum_i V_i V_i^T \otimes P_i\Bigr) \Delta = \sum_i V_i \rho_i^T, \qquad
               \alpha_i \leftarrow \alpha_i + \rho_i - P_i \Delta V_i,
 
-    where rho is what the forces lack while the mean stands still; solved by conjugate gradients with the posteriors of the classes as preconditioners; an iteration takes 1/d of the
-    time of a sweep. Whatever P, this has the same fixed points.
+    where rho is what the forces lack while the mean stands still; solved by conjugate gradients with the posteriors of
+    the classes as preconditioners. An iteration takes 1/d of the time of a sweep. Whatever P, this has the same fixed
+    points.
 
     Parameters
     ----------
@@ -46,6 +47,11 @@ def infer_coupled(
     watch : callable, optional
         Told of every sweep; a true answer ends it.
     """
+    with own_threads():
+        return _settle(shards, tolerance, max_sweeps, watch)
+
+
+def _settle(shards: Sequence[CoupledShard], tolerance: float, max_sweeps: int, watch: Watch | None) -> Inference:
     state = _State(shards)
     sweeps: list[Sweep] = []
     while len(sweeps) < max_sweeps:
@@ -64,24 +70,34 @@ class _State:
 
     def __init__(self, shards: Sequence[CoupledShard]) -> None:
         self.shards, self.n = shards, sum(len(s.rows) for s in shards)
-        self.moving = sum(s.sums() for s in shards)
+        self.moving = _total([s.sums() for s in shards])
         self.settled = np.zeros_like(self.moving)
         self.damping, self.change = 1.0, np.inf
+        self.couples = all(s.likelihood.couples for s in shards)
+        self._open_all()
         self._posterior()
+
+    def _open_all(self) -> None:
+        for shard in self.shards:
+            shard.open[:] = True
 
     def _posterior(self) -> None:
         """Factors and means of all classes from their sites."""
         self.Q = _factors(self.settled + self.moving)
-        self.mean = self._covariance_times(sum(s.shift() for s in self.shards))
+        self.mean = self._covariance_times(_total([s.shift() for s in self.shards]))
 
     def sweep(self, still: float) -> Sweep:
         """Visit the open rows."""
         visited = sum(int(np.sum(shard.open)) for shard in self.shards)
-        solve, pace, self.tied = solvers(self.Q, self.shards[0].dtype), min(self.change, 1.0), self.change < _NEAR
+        solve, pace, self.tied = (
+            solvers(self.Q, self.shards[0].dtype),
+            min(self.change, 1.0),
+            self.change < _NEAR and self.couples,
+        )
         found = [shard.sweep(self.mean, solve, self.damping, still, pace, self.tied) for shard in self.shards]
         self.used = damping = self.damping
-        self.settled = self.settled + sum(f.settled for f in found)
-        self.moving = sum(f.open for f in found)
+        self.settled = self.settled + _total([f.settled for f in found])
+        self.moving = _total([f.open for f in found])
         change = max(f.steps.largest for f in found)
         self.damping = next_damping(damping, sum(f.steps.along for f in found), sum(f.steps.before for f in found))
         self.change = change
@@ -101,24 +117,23 @@ class _State:
                 shard.couple(change, self.used)
         self._posterior()
         if reopen:
-            self.settled, self.change = np.zeros_like(self.settled), np.inf
-            for shard in self.shards:
-                shard.open[:] = True
+            self.settled = np.zeros_like(self.settled)
+            self._open_all()
 
     def _newton(self) -> Floats:
         """Solve for the change of the means by preconditioned conjugate gradients."""
-        residual = sum(shard.missing() for shard in self.shards)
+        residual = _total([shard.missing() for shard in self.shards])
         x = np.zeros_like(residual)
         solved = self._covariance_times(residual)
-        direction, rho = solved, np.vdot(residual, solved)
+        direction, rho = solved, float(np.vdot(residual, solved))
         first = rho
-        most = 3 if any(shard.streams for shard in self.shards) else _CG_STEPS
+        most = 3 if not all(shard.whole for shard in self.shards) else _CG_STEPS
         for _ in range(most if first > 0.0 else 0):
-            image = direction + sum(shard.response(direction) for shard in self.shards)
+            image = direction + _total([shard.response(direction) for shard in self.shards])
             step = rho / np.vdot(direction, image)
             x, residual = x + step * direction, residual - step * image
             solved = self._covariance_times(residual)
-            rho, before = np.vdot(residual, solved), rho
+            rho, before = float(np.vdot(residual, solved)), rho
             if rho < _CG_TOLERANCE**2 * first:
                 break
             direction = solved + rho / before * direction
@@ -128,6 +143,10 @@ class _State:
         """Covariance of v in every class, times a vector for each."""
         half = [np.linalg.solve(Q, r) for Q, r in zip(self.Q, residual, strict=True)]
         return np.stack([np.linalg.solve(Q.T, h) for Q, h in zip(self.Q, half, strict=True)])
+
+
+def _total(parts: Sequence[Floats]) -> Floats:
+    return np.sum(parts, axis=0)
 
 
 def _factors(sums: Floats) -> Floats:

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
@@ -12,6 +13,7 @@ from ..errors import NotPositiveDefinite
 __all__ = ["append", "downdate", "inverse_lower", "row_solver", "update"]
 
 _PANEL = 128  # columns solved at once: enough for a fast product, few enough to waste little on the diagonal
+_WIDE = 512  # columns of an inverse made at once
 
 
 def append(L: Floats, cross: Floats, corner: Floats) -> Floats:
@@ -69,7 +71,19 @@ def inverse_lower(L: Floats) -> Floats:
     r"""Inverse of a lower triangular matrix."""
     if np.any(np.diagonal(L) == 0.0):
         raise NotPositiveDefinite(f"the factor has a zero on its diagonal, at {int(np.argmin(np.abs(np.diagonal(L))))}")
-    return np.ascontiguousarray(row_solver(L, "float64")(np.eye(len(L))).T)
+    inverse = np.zeros(L.shape)
+    for start in range(0, len(L), _PANEL):
+        at = slice(start, min(start + _PANEL, len(L)))
+        inverse[at, at] = _small_inverse(L[at, at])
+        for left in range(0, start, _WIDE):  # columns of a lower triangle end where its rows do
+            to = slice(left, min(left + _WIDE, start))
+            inverse[at, to] = -inverse[at, at] @ (L[at, left:start] @ inverse[left:start, to])
+    return inverse
+
+
+def _small_inverse(L: Floats) -> Floats:
+    inverse, _ = dtrtri(np.asarray(np.tril(L), dtype=np.float64), lower=1)
+    return np.asarray(inverse)
 
 
 def row_solver(L: Floats, dtype: str) -> Callable[[Floats], Floats]:
@@ -80,7 +94,7 @@ def row_solver(L: Floats, dtype: str) -> Callable[[Floats], Floats]:
     """
     edges = [*range(0, len(L), _PANEL), len(L)]
     panels = [slice(a, b) for a, b in pairwise(edges)]
-    inverses = [np.linalg.inv(np.tril(L[at, at]).astype(np.float64)).T.astype(dtype) for at in panels]
+    inverses = [_small_inverse(L[at, at]).T.astype(dtype) for at in panels]
     left = [np.ascontiguousarray(L[at, : at.start].T, dtype=dtype) for at in panels]
 
     def solve(V: Floats) -> Floats:

@@ -1,12 +1,14 @@
 """Layer 2: the rows of the training set in pieces, each with its stubs and marginals."""
 
-from .eligibility import selection_keys
+from .eligibility import break_ties, open_scores
 from .index import IndexRule
 from .local import LocalShard
 from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
+from .parallel import for_each, own_threads, parts
 from .projected import Cavity, ProjectedShard
 from .projections import Projections
 from .refilled import RefilledShard
+from .stubs import Seen, Stubs
 
 __all__ = [
     "Basis",
@@ -20,8 +22,14 @@ __all__ = [
     "Projections",
     "RefilledShard",
     "Representation",
+    "Seen",
     "Steps",
+    "Stubs",
     "Sums",
     "Swept",
-    "selection_keys",
+    "break_ties",
+    "for_each",
+    "open_scores",
+    "own_threads",
+    "parts",
 ]

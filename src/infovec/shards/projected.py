@@ -1,5 +1,6 @@
 """A shard for the projected posterior: every row has a site on its projection onto the active set."""
 
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
 from ..numerics.cholesky import row_solver
 from .messages import Beliefs, Steps, Sums, Swept
+from .parallel import for_each
 from .projections import Projections
 
 __all__ = ["Cavity", "ProjectedShard", "in_units", "log_site_integral", "take_out"]
@@ -53,6 +55,26 @@ class ProjectedShard(Projections):
         self.precision, self.b, self.log_site = np.zeros(n), np.zeros(n), np.zeros(n)
         self._step = np.zeros((2, n))
 
+    def look(self, depth: int) -> Sums:
+        r"""See the first ``depth`` rows of the active set only, and return the sites of all rows added up.
+
+        The factor L is nested, and so is V. A site on gamma becomes the one that the same site on u gives there,
+
+        .. math:: \pi_u = \frac{\pi}{1 - \pi l^2}, \qquad b_u = \frac{b}{1 - \pi l^2}.
+        """
+        clear = np.maximum(1.0 - self.precision * self.blur_var, _SHARE_FLOOR[self.dtype])
+        self.precision, self.b, self.depth = self.precision / clear, self.b / clear, depth
+
+        def explain(chunk: slice) -> None:
+            V = self.features(chunk)
+            self.variance_left[chunk] = np.maximum(self.prior_var[chunk] - np.einsum("ij,ij->i", V, V), 0.0)
+
+        for_each(explain, self.chunks)
+        blurred = 1.0 + self.precision * self.blur_var
+        self.precision, self.b = self.precision / blurred, self.b / blurred
+        self._step[:] = 0.0
+        return self.sums()
+
     def start(self, rows: Rows, precision: Floats, b: Floats) -> Sums:
         """Give some rows the sites they have elsewhere, all others none."""
         self.precision[:], self.b[:] = 0.0, 0.0
@@ -68,23 +90,27 @@ class ProjectedShard(Projections):
 
     def sums(self) -> Sums:
         """Sites of all rows added up."""
-        total = self._empty()
-        for chunk in self.chunks:
+        total, lock = self._empty(), Lock()
+
+        def add(chunk: slice) -> None:
             at = np.flatnonzero(self.precision[chunk] != 0.0)
             if at.size:
-                V = self.features(chunk)
-                _add(total, self._sum(V, at, self.precision[chunk][at], self.b[chunk][at]))
+                with self._work() as work:
+                    part = self._sum(self.features(chunk), at, self.precision[chunk][at], self.b[chunk][at], work)
+                with lock:
+                    _add(total, part)
+
+        for_each(add, self.chunks)
         return total
 
     def _empty(self) -> Sums:
-        d = len(self._basis.L)
-        return Sums(np.zeros((d, d)), np.zeros(d))
+        return Sums(np.zeros((self.depth, self.depth)), np.zeros(self.depth))
 
-    def _sum(self, V: Floats, at: Rows, precision: Floats, b: Floats) -> Sums:
+    def _sum(self, V: Floats, at: Rows, precision: Floats, b: Floats, work: Floats) -> Sums:
         """Products in the shard's precision; a site that is not log-concave may have a negative precision."""
-        root, W = np.sqrt(np.abs(precision)).astype(self.dtype), self._work[0, : len(at)]
+        root, W = np.sqrt(np.abs(precision)).astype(self.dtype), work[0, : len(at)]
         if len(at) < len(V):
-            V = np.take(V, at, axis=0, out=self._work[1, : len(at)], mode="clip")
+            V = np.take(V, at, axis=0, out=work[1, : len(at)], mode="clip")
         np.multiply(V, root[:, None], out=W)
         total = W.T @ W
         if (precision < 0.0).any():
@@ -125,21 +151,27 @@ class ProjectedShard(Projections):
         about as much as the largest of all did before, ``pace``, in proportion to its influence on the posterior.
         """
         solve, open_, settled = row_solver(beliefs.Q, self.dtype), self._empty(), self._empty()
-        steps = [Steps(0.0, 0.0, 0.0)]
-        for chunk in self.chunks:
+        steps, lock = [Steps(0.0, 0.0, 0.0)], Lock()
+
+        def visit(chunk: slice) -> None:
             here = np.flatnonzero(self.open[chunk])
             if not here.size:
-                continue
-            V, C, at = self.features(chunk), self._work[0, : len(here)], chunk.start + here
-            np.take(V, here, axis=0, out=C, mode="clip")
-            step, influence = self._update(at, solve(C), beliefs.beta, damping)
-            moves = np.maximum(np.abs(step), pace * np.abs(influence)).max(axis=0) >= still
-            for total, rows in ((open_, here[moves]), (settled, here[~moves])):
-                if rows.size:
-                    _add(total, self._sum(V, rows, self.precision[chunk][rows], self.b[chunk][rows]))
+                return
+            V, at = self.features(chunk), chunk.start + here
+            with self._work() as work:
+                C = np.take(V, here, axis=0, out=work[0, : len(here)], mode="clip")
+                step, influence = self._update(at, solve(C), beliefs.beta, damping)
+                moves = np.maximum(np.abs(step), pace * np.abs(influence)).max(axis=0) >= still
+                for total, rows in ((open_, here[moves]), (settled, here[~moves])):
+                    if rows.size:
+                        part = self._sum(V, rows, self.precision[chunk][rows], self.b[chunk][rows], work)
+                        with lock:
+                            _add(total, part)
             before = self._step[:, at]
             self._step[:, at], self.open[at] = step, moves
             steps.append(Steps(float(np.abs(step).max()), float(np.vdot(step, before)), float(np.vdot(before, before))))
+
+        for_each(visit, self.chunks)
         largest, along, square = np.array(steps).T
         return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
 

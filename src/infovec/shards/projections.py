@@ -1,20 +1,26 @@
 """Rows of the training set as the active set sees them: projections, and what they leave of the variance."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..numerics.cholesky import row_solver
 from .messages import Basis
+from .parallel import for_each, parts
 
 __all__ = ["Projections", "chunk_rows"]
 
 _CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
+_WHOLE = 2**18  # numbers of V that are too few to divide among threads
 
 
-def chunk_rows(d: int) -> int:
-    """Rows in a chunk: at least as many as are active, so that adding up d x d sums takes little of the time."""
-    return max(_CHUNK_ENTRIES // max(d, 1), d, 256)
+def chunk_rows(n: int, d: int) -> int:
+    """Rows in a chunk: twice as many as are active at least, so that adding up d x d sums takes little of the time."""
+    most = max(_CHUNK_ENTRIES // max(d, 1), 2 * d, 256)
+    return min(most, n if n * d <= _WHOLE else max(-(-n // 2), 1))
 
 
 class Projections:
@@ -51,22 +57,38 @@ class Projections:
     def project(self, basis: Basis) -> None:
         """Take a new active set: make V, or as much of it as may be kept, and the blur."""
         n, d = len(self.rows), len(basis.L)
-        step = chunk_rows(d)
-        self.chunks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
+        self.chunks = parts(n, chunk_rows(n, d))
         self._basis, self._block = basis, self.kernel.on(basis.X)
         self._solve, self._kept = row_solver(basis.L, self.dtype), {}
         self.variance_left = np.empty(n)
         room = n * d if self.max_entries is None else self.max_entries
         keep = {chunk.start for chunk in self.chunks if chunk.stop * d <= room}
 
-        for chunk in self.chunks:
+        def make(chunk: slice) -> None:
             V = self._make(chunk)
             explained = np.einsum("ij,ij->i", V, V)
             self.variance_left[chunk] = np.maximum(self.prior_var[chunk] - explained, 0.0)
             if chunk.start in keep:
                 self._kept[chunk.start] = V
-        self._work = np.empty((2, min(step, n), d), dtype=self.dtype)
-        self.open[:] = True
+
+        for_each(make, self.chunks)
+        self._spare: list[Floats] = []
+        self.depth = d
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of V is kept."""
+        return len(self._kept) == len(self.chunks)
+
+    @contextmanager
+    def _work(self) -> Iterator[Floats]:
+        """Lend two buffers of the size of a chunk to a thread."""
+        shape = 2, len(range(len(self.rows))[self.chunks[0]]), self.depth
+        buffers = self._spare.pop() if self._spare else np.empty(0, dtype=self.dtype)
+        if buffers.shape != shape:
+            buffers = np.empty(shape, dtype=self.dtype)
+        yield buffers
+        self._spare.append(buffers)
 
     def _make(self, chunk: slice) -> Floats:
         """V of some rows, transposed: one row of it for each row."""
@@ -83,11 +105,12 @@ class Projections:
 
     def features(self, chunk: slice) -> Floats:
         """V of a chunk, transposed."""
-        return self._kept[chunk.start] if chunk.start in self._kept else self._make(chunk)
+        V = self._kept[chunk.start] if chunk.start in self._kept else self._make(chunk)
+        return V[:, : self.depth]
 
     def features_of(self, at: Rows) -> Floats:
         """V of some rows, by their positions, transposed."""
-        V = np.empty((len(at), len(self._basis.L)), dtype=self.dtype)
+        V = np.empty((len(at), self.depth), dtype=self.dtype)
         for chunk in self.chunks:
             here = (at >= chunk.start) & (at < chunk.stop)
             if here.any():
