@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._types import Rows
-from ..learning import CRITERIA, Learning, Model, ProjectedEvidence, Step, find_scale, optimise
+from ..learning import CRITERIA, Learning, Model, Step, find_scale, optimise
 from ..selection.interrupt import Interruption
 from ..shards import own_threads
 from .training import Training
@@ -75,7 +75,7 @@ def learn(
             with own_threads():
                 part = training.part(rows, stage.active, model.kernel, model.likelihood)
                 active = _at_random(part) if number == 0 else part.select()
-                objective = ProjectedEvidence(rows, part.X, part.y, active, part.dtype, part.blur, stage.tolerance)
+                objective = part.objective(rows, active, stage.tolerance)
                 model = find_scale(objective, model) if number == 0 else model
                 model, found = optimise(objective, model, stage.iterations, watch)
             steps += found

@@ -7,6 +7,7 @@ from .gradient import coupled_gradient
 from .likelihood import ClassLikelihood, RaceLikelihood
 from .pair_evidence import PairEvidence, pair_evidence, refine_pairs
 from .pairs import select_pairs
+from .posterior import ClassPosterior
 from .probit import MultivariateProbit
 from .race import ClassMoments
 from .rest import OneAgainstRest
@@ -16,6 +17,7 @@ from .softmax import Softmax
 __all__ = [
     "ClassLikelihood",
     "ClassMoments",
+    "ClassPosterior",
     "ClassSites",
     "CoupledShard",
     "FactorisedClasses",

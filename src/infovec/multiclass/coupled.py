@@ -74,6 +74,11 @@ class CoupledShard(Projections):
         self._ties, self._own_var = np.zeros(shape), np.zeros(len(rows))  # how the forces answer to a move
         self._step = np.zeros((2, *shape))
 
+    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Precisions and shifts of some rows, shape (len(rows), C)."""
+        at = np.searchsorted(self.rows, rows)
+        return self.precision[at], self.b[at]
+
     def shift(self) -> Floats:
         """Sum of b V over all rows, shape (C, d)."""
         return self._each(lambda chunk, V: self.b[chunk])

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import cho_solve
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
@@ -141,8 +142,8 @@ class _State:
 
     def _covariance_times(self, residual: Floats) -> Floats:
         """Covariance of v in every class, times a vector for each."""
-        half = [np.linalg.solve(Q, r) for Q, r in zip(self.Q, residual, strict=True)]
-        return np.stack([np.linalg.solve(Q.T, h) for Q, h in zip(self.Q, half, strict=True)])
+        pairs = zip(self.Q, residual, strict=True)
+        return np.stack([cho_solve((Q, True), r, check_finite=False) for Q, r in pairs])
 
 
 def _total(parts: Sequence[Floats]) -> Floats:
@@ -151,10 +152,12 @@ def _total(parts: Sequence[Floats]) -> Floats:
 
 def _factors(sums: Floats) -> Floats:
     """Cholesky factors of I + V Pi V^T for every class."""
-    M = sums + np.eye(sums.shape[1])
-    for rounding in (0.0, 1e-14, 1e-10, 1e-6):  # sites far sharper than the prior, in products of single precision
+    at = np.arange(sums.shape[1])
+    M = sums.copy()
+    for more in (0.0, 1e-14, 1e-10, 1e-6):  # sites far sharper than the prior, in products of single precision
+        M[:, at, at] = sums[:, at, at] + 1.0 + more * np.max(sums, initial=1.0)
         try:
-            return np.linalg.cholesky(M + rounding * np.max(M, initial=1.0) * np.eye(sums.shape[1]))
+            return np.linalg.cholesky(M)
         except np.linalg.LinAlgError:
             continue
     raise NotPositiveDefinite("the sites leave no posterior: their precisions are not finite")

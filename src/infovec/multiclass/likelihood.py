@@ -62,6 +62,9 @@ class ClassLikelihood(Parametrised, ABC):
         """Return the likelihood of some training rows: the same for all."""
         return self
 
+    def check_targets(self, labels: Rows) -> None:
+        """Labels are made by whoever uses this."""
+
     def for_new_rows(self) -> Self:
         """Return the likelihood of rows that are not training rows."""
         return self
