@@ -1,5 +1,6 @@
 """Training of many classes with one kernel and one active set."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
@@ -8,10 +9,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from .._types import Floats, Inputs, Rows
-from ..errors import ParameterError
-from ..learning import CoupledEvidence
+from ..errors import InfovecError, ParameterError
+from ..learning import CoupledEvidence, Model, Step
 from ..likelihoods import Probit
-from ..multiclass import ClassLikelihood, ClassPosterior, CoupledShard, infer_coupled
+from ..multiclass import ClassLikelihood, ClassPosterior, CoupledShard, calibrated, infer_coupled
 from ..numerics.clock import best_of_three
 from ..projected import Inference
 from ..projected import cost as sweep_cost
@@ -25,6 +26,8 @@ from .training import Plan, Training
 __all__ = ["ClassTraining", "class_bias"]
 
 _USUAL_SWEEPS = 15  # over all rows
+_SHORTER, _MOST_SHORTER = 1.4, 8  # factor between length scales that are tried, and how many are
+_ROUGH = 3e-3  # tolerance of the sites there
 
 
 @dataclass(frozen=True)
@@ -92,9 +95,33 @@ class ClassTraining(Training):
         """Return the posterior of new inputs."""
         return ClassPosterior(self.kernel, X, basis.L, *found.beliefs)
 
-    def objective(self, rows: Rows, active: Rows, tolerance: float) -> Any:
+    def objective(self, rows: Rows, active: Rows, tolerance: float) -> CoupledEvidence:
         """Return what learning maximises."""
         return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance)
+
+    def fitted_likelihood(self, shard: CoupledShard) -> Any:
+        """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
+        return calibrated(self._class_likelihood, [shard])
+
+    def refined(self, rows: Rows, active: Rows, model: Model, watch: Callable[[Step], bool]) -> Model:
+        """Shorten all length scales as long as rows left out are predicted better.
+
+        The evidence of classes that are independent, or nearly so, prefers functions smoother than those that tell the
+        classes apart best.
+        """
+        objective = self.objective(rows, active, _ROUGH)
+        best, lowest = model, np.inf
+        for step in range(_MOST_SHORTER if model.scales.any() else 0):
+            trial = model.with_theta(model.theta - step * np.log(_SHORTER) * model.scales)
+            try:
+                criterion = objective(trial)[0]
+            except (InfovecError, np.linalg.LinAlgError):
+                break
+            loss = objective.left_out_loss()
+            if loss > lowest or watch(Step(criterion, trial.theta)):
+                break
+            best, lowest = trial, loss
+        return best
 
     def plan(self) -> Plan:
         """Predict seconds and memory, after a short calibration."""

@@ -152,6 +152,7 @@ class Run:
         posterior = training.posterior(X if X.dtype == object else X.astype(np.float64), basis, found)
         precision, b = shard.sites(active)
         mean = b / np.where(precision == 0.0, 1.0, precision)
+        likelihood = training.fitted_likelihood(shard)
         return interruption.asked, Result(
-            posterior, training.likelihood, active, precision, mean, found.log_evidence, found.converged, found.sweeps
+            posterior, likelihood, active, precision, mean, found.log_evidence, found.converged, found.sweeps
         )

@@ -68,7 +68,8 @@ def learn(
         def watch(step: Step) -> bool:
             return bool(tell and tell(step)) or interruption.asked or time.perf_counter() > end
 
-        for number, stage in enumerate(_planned(stages(len(training.y), training.wanted), learning)):
+        plan = _planned(stages(len(training.y), training.wanted), learning)
+        for number, stage in enumerate(plan):
             if interruption.asked or time.perf_counter() > end or not model.size:
                 break
             rows = training.sample(stage.rows)
@@ -78,6 +79,7 @@ def learn(
                 objective = part.objective(rows, active, stage.tolerance)
                 model = find_scale(objective, model) if number == 0 else model
                 model, found = optimise(objective, model, stage.iterations, watch)
+                model = part.refined(rows, active, model, watch) if stage == plan[-1] else model
             steps += found
             level = max((step.criterion for step in found), default=level)
     return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked, level)

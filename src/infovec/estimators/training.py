@@ -1,5 +1,6 @@
 """From an estimator's settings and its data to a driver that is ready to run."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from sklearn.utils import check_random_state
 from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..learning import ProjectedEvidence
+from ..learning import Model, ProjectedEvidence, Step
 from ..likelihoods import Gaussian, Likelihood
 from ..posterior import Posterior, ProjectedPosterior
 from ..projected import Inference, infer
@@ -170,6 +171,14 @@ class Training:
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
         """Return the posterior of new inputs; X holds the active ones."""
         return ProjectedPosterior(self.kernel, X, basis.L, *found.beliefs)
+
+    def fitted_likelihood(self, shard: Any) -> Likelihood:
+        """Return the likelihood to predict with."""
+        return self.likelihood
+
+    def refined(self, rows: Rows, active: Rows, model: Model, watch: Callable[[Step], bool]) -> Model:
+        """Return the model after what other learning there is."""
+        return model
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> ProjectedEvidence:
         """Return what learning maximises for these rows, whose numbers in the whole training set are given."""

@@ -5,7 +5,7 @@ from typing import cast
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
-from ..multiclass import ClassLikelihood, CoupledShard, coupled_gradient, infer_coupled
+from ..multiclass import ClassLikelihood, CoupledShard, calibrated, coupled_gradient, infer_coupled, left_out_loss
 from ..projected import evidence_gradient, infer, make_basis
 from ..shards import ProjectedShard
 from .model import Model
@@ -68,6 +68,12 @@ class CoupledEvidence(ProjectedEvidence):
         found = infer_coupled([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
         if found.converged:
             self._sites = shard.precision, shard.b
+        self._last = shard, likelihood
         gradient = np.concatenate(coupled_gradient([shard], basis, kernel, likelihood, found))
         prior, prior_gradient = model.log_prior()
         return found.log_evidence + prior, model.pull(gradient) + prior_gradient
+
+    def left_out_loss(self) -> float:
+        """Mean log loss of rows left out at the last parameters, with the power that suits them best."""
+        shard, likelihood = self._last
+        return left_out_loss(calibrated(likelihood, [shard]), [shard])

@@ -4,6 +4,7 @@ from .coupled import CoupledShard
 from .ep import infer_coupled
 from .factorised import FactorisedClasses, fit_factorised, learn_factorised
 from .gradient import coupled_gradient
+from .left_out import calibrated, left_out_loss
 from .likelihood import ClassLikelihood, RaceLikelihood
 from .pair_evidence import PairEvidence, pair_evidence, refine_pairs
 from .pairs import select_pairs
@@ -27,10 +28,12 @@ __all__ = [
     "PairSites",
     "RaceLikelihood",
     "Softmax",
+    "calibrated",
     "coupled_gradient",
     "fit_factorised",
     "infer_coupled",
     "learn_factorised",
+    "left_out_loss",
     "pair_evidence",
     "refine_pairs",
     "select_pairs",

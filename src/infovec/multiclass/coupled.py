@@ -70,6 +70,7 @@ class CoupledShard(Projections):
         self.labels, self.likelihood = labels, likelihood
         shape = len(rows), likelihood.n_classes
         self.precision, self.b, self.log_site = np.zeros(shape), np.zeros(shape), np.zeros(len(rows))
+        self.left_out = np.zeros((2, *shape))  # mean and variance of the latent values when a row's site is taken out
         self._missing = np.zeros(shape)
         self._ties, self._own_var = np.zeros(shape), np.zeros(len(rows))  # how the forces answer to a move
         self._step = np.zeros((2, *shape))
@@ -210,7 +211,10 @@ class CoupledShard(Projections):
         missing = tilted.g - alpha + (_fall(lag, labels, ties, own_var) if tied else precision * lag)
         self.precision[at] = pi + damping * (precision - pi)
         self.b[at] = alpha + damping * missing + self.precision[at] * cavity.mean
-        self._missing[at] = missing
+        self._missing[at], self.left_out[:, at] = (
+            missing,
+            [cavity.cavity_mean, cavity.cavity_var + self.blur_var[at, None]],
+        )
         influence = in_units(precision, alpha + missing + precision * cavity.mean, cavity)
         return np.stack([(precision - pi) * cavity.var, missing * np.sqrt(cavity.var)]), influence
 

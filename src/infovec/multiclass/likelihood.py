@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
+from scipy.special import log_softmax
 
 from .._types import Floats, Rows
 from ..numerics.parameters import Parametrised
@@ -23,9 +24,13 @@ class ClassLikelihood(Parametrised, ABC):
     ----------
     bias : array of shape (C,)
         Added to the latent values.
+    power : float
+        Probabilities of new rows are raised to it, and normalised. The posterior does not know it: it makes up for what
+        the approximation gets wrong about the certainty of predictions (see ``calibrated``).
     """
 
     bias: Floats = field(default_factory=lambda: np.zeros(3))
+    power: float = 1.0
     couples: ClassVar[bool] = True
     """Whether a shift of the latent values of all classes changes nothing."""
 
@@ -51,8 +56,12 @@ class ClassLikelihood(Parametrised, ABC):
         """
 
     @abstractmethod
+    def log_weights(self, mean: Floats, var: Floats) -> Floats:
+        """Log probability of every class up to a constant of the row, shape (n, C), whatever the power."""
+
     def log_proba(self, mean: Floats, var: Floats) -> Floats:
         """Log probability of every class, shape (n, C), when the latent values are N(mean, var)."""
+        return np.asarray(log_softmax(self.power * self.log_weights(mean, var), axis=1))
 
     def d_log_z(self, tilted: ClassMoments) -> Floats:
         """Gradient of log Z in theta, shape (q, n): a bias is added to a mean."""
@@ -79,5 +88,5 @@ class RaceLikelihood(ClassLikelihood):
     def tilted(self, labels: Rows, mean: Floats, var: Floats) -> ClassMoments:
         return moments(self.noise, labels, mean + self.bias, var)
 
-    def log_proba(self, mean: Floats, var: Floats) -> Floats:
+    def log_weights(self, mean: Floats, var: Floats) -> Floats:
         return win_log_proba(self.noise, mean + self.bias, var)

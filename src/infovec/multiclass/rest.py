@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
 from .._types import Floats, Rows
 from ..numerics.normal import hazard, hazard_excess, log_ndtr
@@ -40,7 +39,6 @@ class OneAgainstRest(ClassLikelihood):
         h = hazard(u)
         return ClassMoments(log_ndtr(u).sum(axis=1), c * h, c**2 * h * hazard_excess(u, h))
 
-    def log_proba(self, mean: Floats, var: Floats) -> Floats:
+    def log_weights(self, mean: Floats, var: Floats) -> Floats:
         z = (mean + self.bias) / np.sqrt(1.0 + var)
-        log_odds = log_ndtr(z) - log_ndtr(-z)
-        return np.asarray(log_odds - logsumexp(log_odds, axis=1, keepdims=True))
+        return np.asarray(log_ndtr(z) - log_ndtr(-z))
