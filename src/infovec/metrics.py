@@ -1,0 +1,174 @@
+"""How good predicted probabilities are: error-reject curves and calibration.
+
+Probabilities of two classes may be given as one column, that of the second class. Labels are the numbers 0 to C - 1
+of the columns unless ``classes`` names them. Needs nothing but NumPy.
+"""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ._types import Array, Floats, Mask, Rows
+from .errors import ParameterError
+
+__all__ = ["ErrorReject", "Reliability", "error_reject_curve", "expected_calibration_error", "reliability_table"]
+
+
+class ErrorReject(NamedTuple):
+    """Share of errors among the rows that are kept when the least certain ones are rejected."""
+
+    rejected: Floats  # share of all rows, ascending from zero
+    error: Floats  # share of errors among the others
+
+    def at(self, share: float) -> float:
+        """Share of errors when at least this share of the rows is rejected."""
+        return float(self.error[min(int(np.searchsorted(self.rejected, share - 1e-12)), len(self.error) - 1)])
+
+
+class Reliability(NamedTuple):
+    """Rows in bins of predicted probability; empty bins are left out."""
+
+    predicted: Floats  # mean probability in the bin
+    observed: Floats  # share of rows in which what was predicted came true
+    size: Rows  # rows in the bin
+    edges: Floats  # of all bins, also the empty ones
+
+    def interval(self, z: float = 1.96) -> tuple[Floats, Floats]:
+        """Lower and upper end of Wilson's interval for the observed share, z standard errors wide on either side."""
+        n, p = self.size, self.observed
+        centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+        half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+        return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
+
+
+def error_reject_curve(
+    y: Array, proba: Floats, classes: Array | None = None, certainty: Floats | None = None
+) -> ErrorReject:
+    """Share of errors against the share of rows that are rejected (NIPS03 figure 1).
+
+    Rows of equal certainty are rejected together.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        True labels.
+    proba : array of shape (n, C) or (n,)
+        The class of the largest probability is the one predicted.
+    classes : array of shape (C,), optional
+    certainty : array of shape (n,), optional
+        Rows with the smallest are rejected first; the largest probability if None. For a machine without
+        probabilities: its distance from the boundary.
+    """
+    own, proba = _read(y, proba, classes)
+    wrong = proba.argmax(axis=1) != own
+    certainty = proba.max(axis=1) if certainty is None else np.asarray(certainty, dtype=np.float64)
+    if certainty.shape != wrong.shape or not np.all(np.isfinite(certainty)):
+        raise ParameterError(f"certainty must be {len(wrong)} finite numbers, one for each row")
+    order = np.argsort(-certainty, kind="stable")
+    kept, errors = np.arange(1, len(own) + 1), np.cumsum(wrong[order])
+    last_of_ties = np.append(np.diff(certainty[order]) != 0.0, True)
+    kept, errors = kept[last_of_ties][::-1], errors[last_of_ties][::-1]
+    return ErrorReject(1.0 - kept / len(own), errors / kept)
+
+
+def reliability_table(
+    y: Array,
+    proba: Floats,
+    classes: Array | None = None,
+    of: Any = "top",
+    bins: int = 15,
+    equal: Literal["width", "count"] = "width",
+) -> Reliability:
+    """How often what is predicted with a probability comes true.
+
+    Parameters
+    ----------
+    y, proba, classes
+        As in ``error_reject_curve``.
+    of : {"top", "all"} or a label
+        Which probabilities: the largest of each row, all of them (each class against the rest), or those of one class.
+    bins : int
+    equal : {"width", "count"}
+        Bins of equal width between 0 and 1, or of about as many rows each.
+    """
+    own, proba = _read(y, proba, classes)
+    probability, came_true = _predictions(own, proba, classes, of)
+    return _table(probability, came_true, bins, equal)
+
+
+def expected_calibration_error(
+    y: Array,
+    proba: Floats,
+    classes: Array | None = None,
+    of: Any = "top",
+    bins: int = 15,
+    equal: Literal["width", "count"] = "width",
+) -> float:
+    r"""Mean distance of predicted probabilities from observed shares, over bins of predicted probability.
+
+    .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n} \, \bigl| \mathrm{observed}_b - \mathrm{predicted}_b \bigr|
+
+    With ``of="all"`` it is computed for each class against the rest, and the mean over classes is returned. The
+    parameters are those of ``reliability_table``.
+    """
+    own, proba = _read(y, proba, classes)
+    if _is(of, "all"):
+        tables = [_table(proba[:, c], own == c, bins, equal) for c in range(proba.shape[1])]
+        return float(np.mean([_distance(table) for table in tables]))
+    return _distance(_table(*_predictions(own, proba, classes, of), bins, equal))
+
+
+def _distance(table: Reliability) -> float:
+    return float(table.size @ np.abs(table.observed - table.predicted) / table.size.sum())
+
+
+def _read(y: Array, proba: Floats, classes: Array | None) -> tuple[Rows, Floats]:
+    """Column of each row's own class, and the probabilities with one column for each class."""
+    y, proba = np.asarray(y), np.asarray(proba, dtype=np.float64)
+    if proba.ndim == 1:
+        proba = np.column_stack([1.0 - proba, proba])
+    if y.ndim != 1 or proba.ndim != 2 or len(proba) != len(y) or not len(y) or proba.shape[1] < 2:
+        raise ParameterError(f"{y.shape} labels do not go with {proba.shape} probabilities: one row for each label")
+    if not np.all((proba >= 0.0) & (proba <= 1.0 + 1e-9)):
+        raise ParameterError("probabilities must lie between 0 and 1; take predict_proba, not a decision function")
+    names = np.arange(proba.shape[1]) if classes is None else np.asarray(classes)
+    if names.shape != (proba.shape[1],):
+        raise ParameterError(f"classes must name the {proba.shape[1]} columns, got {names.shape}")
+    matches = y[:, None] == names
+    if not matches.any(axis=1).all():
+        raise ParameterError(
+            f"label {y[~matches.any(axis=1)][0]!r} is none of the classes; pass classes=model.classes_"
+        )
+    return matches.argmax(axis=1), proba
+
+
+def _predictions(own: Rows, proba: Floats, classes: Array | None, of: Any) -> tuple[Floats, Mask]:
+    """Probabilities that are looked at, and whether what they are of came true."""
+    if _is(of, "top"):
+        return proba.max(axis=1), proba.argmax(axis=1) == own
+    if _is(of, "all"):
+        return proba.ravel(), (own[:, None] == np.arange(proba.shape[1])).ravel()
+    names = np.arange(proba.shape[1]) if classes is None else np.asarray(classes)
+    which = np.flatnonzero(names == of)
+    if not which.size:
+        raise ParameterError(f"of must be 'top', 'all' or one of the classes, got {of!r}")
+    return proba[:, which[0]], own == which[0]
+
+
+def _is(of: Any, word: str) -> bool:
+    return isinstance(of, str) and of == word
+
+
+def _table(probability: Floats, came_true: Mask, bins: int, equal: str) -> Reliability:
+    if bins < 1 or equal not in ("width", "count"):
+        raise ParameterError(f"bins must be positive and equal 'width' or 'count', got {bins!r} and {equal!r}")
+    edges = np.linspace(0.0, 1.0, bins + 1)
+    if equal == "count":
+        edges = np.unique(np.quantile(probability, edges))
+    at = np.clip(np.searchsorted(edges, probability, side="right") - 1, 0, max(len(edges) - 2, 0))
+    count = np.bincount(at, minlength=max(len(edges) - 1, 1))
+    full = count > 0
+    predicted, observed = (
+        np.bincount(at, weights=w, minlength=len(count))[full] / count[full] for w in (probability, came_true)
+    )
+    return Reliability(predicted, observed, count[full], edges)
