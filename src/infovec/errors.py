@@ -23,3 +23,7 @@ class CellError(DataError):
     def __init__(self, place: str, column: str, cell: str) -> None:
         super().__init__(f"{place}, column {column!r}: {cell!r} is not a number")
         self.column = column
+
+
+class ModelFileError(InfovecError, ValueError):
+    """A model cannot be saved, or a file is not a model that can be loaded."""

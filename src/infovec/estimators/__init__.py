@@ -1,7 +1,8 @@
 """Layer 5: scikit-learn estimators. The only place that knows scikit-learn."""
 
 from .classifier import IVMClassifier
+from .files import load, load_with_extra
 from .ordinal import IVMOrdinalClassifier
 from .regressor import IVMRegressor
 
-__all__ = ["IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor"]
+__all__ = ["IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor", "load", "load_with_extra"]

@@ -4,8 +4,9 @@ import logging
 import time
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from os import PathLike
+from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -42,6 +43,13 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
     kernel_: Kernel
     likelihood_: Likelihood
     posterior_: Posterior
+
+    _fitted: ClassVar[tuple[str, ...]] = (
+        "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
+        "active_", "active_vectors_", "site_precision_", "site_mean_", "log_evidence_", "converged_", "history_",
+        "stop_reason_",
+    )  # fmt: skip
+    """What ``fit`` leaves, all of which model files keep."""
 
     def __init__(
         self,
@@ -117,11 +125,12 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         -------
         self
         """
-        before = dict(vars(self))
+        before, start = dict(vars(self)), time.perf_counter()
         try:
             with threads(self.n_jobs):
                 training, X = self._prepare(X, y)
                 self._train(training, X)
+            self.n_samples_fit_, self.fit_seconds_ = X.shape[0], time.perf_counter() - start
         except BaseException:
             if "_state" not in vars(self):  # it was going on from there
                 before.pop("_state", None)
@@ -172,9 +181,36 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         state: State | None = getattr(self, "_state", None)
         if state is None:
             raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
+        start = time.perf_counter()
         with threads(self.n_jobs):
             self._go_on(state, check_growth(n, state.driver.size), None)
+        self.fit_seconds_ += time.perf_counter() - start
         return self
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        extra: Mapping[str, Any] | None = None,
+        provenance: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the fitted model to a file that ``infovec.load`` reads.
+
+        The file is data, never code: a zip of JSON and arrays (see docs/model_files.md). It takes the place of what was
+        at ``path`` only when it is complete. What ``warm_start`` keeps is not saved, nor are functions given as
+        ``score`` or ``callback``: the loaded model has the defaults instead, and says so in its provenance.
+
+        Parameters
+        ----------
+        path : str or path
+        extra : dict, optional
+            Anything to keep with the model: numbers, texts, arrays, lists and dicts of them.
+        provenance : dict, optional
+            More about where the model comes from, as JSON has it. Version, time, command, shape of the data and
+            seconds of the fit are there already.
+        """
+        from .files import save
+
+        save(self, path, extra, provenance)
 
     @abstractmethod
     def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Likelihood, float, Any]:
@@ -298,6 +334,11 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         """Latent mean and variance."""
         inputs = self._read(X)
         return self.posterior_.predict(inputs)
+
+    def _testimony(self, X: Inputs) -> dict[str, Floats]:
+        """Predictions that a saved model must repeat when it is loaded."""
+        mean, std = self.predict_latent(X)
+        return {"mean": np.asarray(mean), "var": np.asarray(std) ** 2}
 
     def predict_latent(self, X: Any, return_std: bool = True, return_noise: bool = False) -> Any:
         """Predict the latent function.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from .._types import Array, Floats
+from .._types import Array, Floats, Inputs
 from ..errors import ParameterError
 from ..likelihoods import Discrete, Likelihood
 from .base import InformativeVectorMachine
@@ -20,6 +20,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
     classes_: Array
     likelihood_: Discrete
     score = MethodBesideParameter(ClassifierMixin.score)
+    _fitted = (*InformativeVectorMachine._fitted, "classes_")
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Predict the log probability of every class.
@@ -64,6 +65,10 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
         best = np.argmax(self.predict_log_proba(X), axis=1)
         labels: Array = self.classes_[best]
         return labels
+
+    def _testimony(self, X: Inputs) -> dict[str, Array]:
+        log_proba = self.predict_log_proba(X)
+        return {**super()._testimony(X), "log_proba": log_proba, "label": self.classes_[np.argmax(log_proba, axis=1)]}
 
 
 def discrete(likelihood: Likelihood) -> Discrete:

@@ -113,6 +113,10 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         target_mean, target_var = self.likelihood_.predict(mean, var)
         return (target_mean, np.sqrt(target_var)) if return_std else target_mean
 
+    def _testimony(self, X: Inputs) -> dict[str, Floats]:
+        mean, std = self.predict(X, return_std=True)
+        return {**super()._testimony(X), "target_mean": mean, "target_var": std**2}
+
     def log_density(self, X: Any, y: Any) -> Floats:
         """Return the log predictive density of known targets: larger is better, noise included.
 
