@@ -38,7 +38,9 @@ def build(X: Inputs, target: Target, options: dict[str, Any]) -> Any:
     task = target.task
     likelihood = options["likelihood"] or _LIKELIHOODS[task][0]
     if likelihood not in _LIKELIHOODS[task]:
-        raise ParameterError(f"--likelihood {likelihood} is not for --task {task}; choose {', '.join(_LIKELIHOODS[task])}")
+        raise ParameterError(
+            f"--likelihood {likelihood} is not for --task {task}; choose {', '.join(_LIKELIHOODS[task])}"
+        )
     kernel = None
     if options["kernel"] != "rbf" or options["ard"]:
         kernel = starting_kernel(options["kernel"], options["ard"], X, _variance(target, likelihood))

@@ -24,7 +24,7 @@ class _Program(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            sys.stdout = None  # type: ignore[assignment]  # the reader has gone, as that of `| head` does
+            sys.stdout = None  # the reader has gone, as that of `| head` does
             sys.exit(1)
         except (InfovecError, OSError) as error:
             raise click.ClickException(str(error)) from error
@@ -73,11 +73,15 @@ def infovec() -> None:
 @click.argument("data")
 @click.option("-t", "--target", help="Column to predict; data sets with a name know theirs.")
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Model file to write.")
-@click.option("--task", type=click.Choice(["classify", "regress", "ordinal"]), help="Found from the target if not given.")
+@click.option(
+    "--task", type=click.Choice(["classify", "regress", "ordinal"]), help="Found from the target if not given."
+)
 @click.option("--order", type=NAMES, default=(), help="Ordered classes, lowest first: low,middle,high.")
 @click.option("--categorical", type=NAMES, default=(), help="Columns to take as words: one,two.")
 @click.option("--drop", type=NAMES, default=(), help="Columns to leave out: one,two.")
-@click.option("--impute", type=click.Choice(["median"]), help="Fill gaps: numbers by the median, words by the commonest.")
+@click.option(
+    "--impute", type=click.Choice(["median"]), help="Fill gaps: numbers by the median, words by the commonest."
+)
 @click.option(
     "--scale", type=click.Choice(["auto", "standard", "none"]), default="auto", show_default=True,
     help="Units of columns: a common one where they share it and else each its own, each its own, as they are.",
@@ -151,7 +155,9 @@ def inspect(screen: Screen, **options: Any) -> None:
 
 
 @infovec.command()
-@click.option("--out", type=click.Path(file_okay=False), default="out", show_default=True, help="Folder for the figure.")
+@click.option(
+    "--out", type=click.Path(file_okay=False), default="out", show_default=True, help="Folder for the figure."
+)
 def demo(out: str) -> None:
     """Train on real data beside a calibrated SVC, and draw a figure."""
     from .outside import run_demo

@@ -1,11 +1,14 @@
 """``infovec fit``."""
 
+import shlex
 import signal
+import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, Iterator
+from typing import Any
 
 import click
 import numpy as np
@@ -15,7 +18,7 @@ from ..errors import DataError
 from ..selection import Progress
 from .build import build
 from .gather import Choices, Gathered, gather
-from .model import save_model
+from .model import n_active, save_model
 from .screen import Screen, Tell
 
 __all__ = ["run"]
@@ -26,10 +29,9 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
     start = time.perf_counter()
     if not Path(output).absolute().parent.is_dir():
         raise DataError(f"there is no folder {Path(output).absolute().parent} to write {Path(output).name} to")
-    source = open_source(data, Reading(options["delimiter"], options["encoding"], not options["no_header"]))
-    choices = _choices(source, options)
-    with screen.work("reading") as tell:
-        gathered = gather(source, choices, lambda n: tell(f"{n} rows", source.share_read()))
+    reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
+    with open_source(data, reading) as source, screen.work("reading") as tell:
+        gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()))
     for text in (*gathered.notes, _found(gathered)):
         screen.note(text)
     read = time.perf_counter()
@@ -39,8 +41,8 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
             model.set_params(callback=_told(tell, asked)).fit(gathered.X, gathered.target.y)
         model.set_params(callback=None)
         seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
-        n, p = gathered.X.shape
-        provenance = {"data": data, "rows": n, "columns": p, "seconds": seconds}
+        command = shlex.join(["infovec", *sys.argv[1:]])
+        provenance = {"command": command, "data": data, "read_seconds": round(seconds["reading"], 3)}
         save_model(model, gathered.table, output, provenance)
     summary = _summary(model, gathered, output, seconds)
     if screen.as_json or not screen.quiet:
@@ -69,7 +71,7 @@ def _found(gathered: Gathered) -> str:
         labels = np.unique(target.y).tolist()
         shown = ", ".join(map(str, labels[:6])) + (" ..." if len(labels) > 6 else "")
         what = f"{len(labels)} {'ordered ' if target.task == 'ordinal' else ''}classes ({shown})"
-    return f"{n} rows, {p} columns; target {table.target!r}: {what}. Another reading of it: --task"
+    return f"{n} rows, {p} columns; target {table.target!r}: {what} (--task, if it is something else)"
 
 
 def _told(tell: Tell, asked: list[bool]) -> Any:
@@ -110,7 +112,7 @@ def _summary(model: Any, gathered: Gathered, output: str, seconds: dict[str, flo
     classes = getattr(model, "classes_", None)
     return {
         "model": output, "task": gathered.target.task, "target": gathered.table.target, "rows": n, "columns": p,
-        "classes": None if classes is None else classes.tolist(), "n_active": len(model.active_vectors_),
+        "classes": None if classes is None else classes.tolist(), "n_active": n_active(model),
         "log_evidence": float(np.sum(model.log_evidence_)), "stop_reason": model.stop_reason_, "seconds": seconds,
     }  # fmt: skip
 

@@ -232,10 +232,13 @@ class _Rows:
         if not found or impute:
             return
         total = sum(count for count, _ in found.values())
-        shown = ", ".join(f"{name!r} ({count}, the first in {place})" for name, (count, place) in list(found.items())[:5])
+        shown = ", ".join(
+            f"{name!r} ({count}, the first in {place})" for name, (count, place) in list(found.items())[:5]
+        )
         more = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
+        said = "1 value is missing" if total == 1 else f"{total} values are missing"
         raise DataError(
-            f"{self.name}: {total} values are missing, in column {shown}{more}. Fill them with --impute median, leave "
+            f"{self.name}: {said}, in column {shown}{more}. Fill them with --impute median, leave "
             "columns out with --drop, or remove the rows"
         )
 

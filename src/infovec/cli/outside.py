@@ -28,7 +28,9 @@ def run_outside(package: str, name: str | None, arguments: list[str], listed: bo
         click.echo("\n".join(known))
         return
     if name not in known:
-        raise click.UsageError(f"{'no name given' if name is None else f'no such name: {name}'}; there are {', '.join(known)}")
+        raise click.UsageError(
+            f"{'no name given' if name is None else f'no such name: {name}'}; there are {', '.join(known)}"
+        )
     module = package if package == "experiments" else f"{package}.{name}"
     done = subprocess.run([sys.executable, "-m", module, *arguments], cwd=tree, check=False)
     sys.exit(0 if done.returncode == 0 else 1)

@@ -10,7 +10,7 @@ __all__ = ["ACTIVE", "DURATION", "MEMORY", "NAMES"]
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
-class _Active(click.ParamType):
+class _Active(click.ParamType):  # type: ignore[type-arg]
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -27,7 +27,7 @@ class _Active(click.ParamType):
         return int(size)
 
 
-class _Memory(click.ParamType):
+class _Memory(click.ParamType):  # type: ignore[type-arg]
     name = "size"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -36,7 +36,7 @@ class _Memory(click.ParamType):
         return str(value)
 
 
-class _Duration(click.ParamType):
+class _Duration(click.ParamType):  # type: ignore[type-arg]
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
@@ -46,7 +46,7 @@ class _Duration(click.ParamType):
         return float(match[1]) * _UNITS[match[2]]
 
 
-class _Names(click.ParamType):
+class _Names(click.ParamType):  # type: ignore[type-arg]
     name = "names"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:

@@ -31,24 +31,30 @@ def run(screen: Screen, model: str, data: str, output: str, proba: bool, std: bo
     loaded = load_model(model)
     if proba and loaded.table.task == "regress":
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")
-    source = open_source(data, Reading(options["delimiter"], options["encoding"], not options["no_header"]))
-    encode, columns, rows = Encoder(loaded.table, source.name), Columns(loaded, proba, std), 0
-    blocks = source.blocks(loaded.table.wanted(with_target=False))
-    with _opened(output) as file, screen.work("predicting") as tell, screen.warnings():
-        write = _json_lines(file, columns.names) if screen.as_json else _csv(file, columns.names)
-        try:
+    columns, rows = Columns(loaded, proba, std), 0
+    reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
+    with open_source(data, reading) as source, screen.work("predicting") as tell, screen.warnings():
+        encode, blocks = Encoder(loaded.table, source.name), source.blocks(loaded.table.wanted(with_target=False))
+        with _opened(output) as file, _explained():
+            write = _json_lines(file, columns.names) if screen.as_json else _csv(file, columns.names)
             for block in blocks:
                 X = encode(block)
                 for start in range(0, X.shape[0], _ROWS):
                     write(columns(X[start : start + _ROWS]))
                 rows += len(block)
                 tell(f"{rows} rows", source.share_read())
-        except CellError as error:
-            raise DataError(f"{error}; the model takes numbers in this column") from error
     if (warning := encode.warning()) is not None:
         screen.warn(warning)
     if output != "-":
         screen.note(f"{rows} rows: {output}")
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except CellError as error:
+        raise DataError(f"{error}; the model takes numbers in this column") from error
 
 
 class Columns:
@@ -134,4 +140,4 @@ def _opened(output: str) -> Iterator[TextIO]:
 def _text(part: Path, packed: bool) -> TextIO:
     if not packed:
         return part.open("w", encoding="utf-8", newline="")
-    return io.TextIOWrapper(gzip.open(part, "wb", compresslevel=4), encoding="utf-8", newline="")  # noqa: SIM115
+    return io.TextIOWrapper(gzip.open(part, "wb", compresslevel=4), encoding="utf-8", newline="")

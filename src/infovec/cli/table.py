@@ -77,7 +77,9 @@ class Table:
         """Return it from what ``to_json`` made; raise where it is anything else."""
         try:
             words = tuple(
-                WordColumn(str(c["name"]), tuple(map(str, c["categories"])), None if c["fill"] is None else str(c["fill"]))
+                WordColumn(
+                    str(c["name"]), tuple(map(str, c["categories"])), None if c["fill"] is None else str(c["fill"])
+                )
                 for c in data["words"]
             )
             fill = None if data["fill"] is None else tuple(map(float, data["fill"]))

@@ -34,7 +34,9 @@ def check_words(file: str, column: str, words: tuple[str, ...], rows: int, asked
             f"the first of them, or {remedy}"
         )
     if any("," in word for word in words) and all(_DECIMAL_COMMA.fullmatch(word) for word in words):
-        raise DataError(f"{file}, column {column!r} has numbers with a decimal comma ({words[0]!r}): write them with a point")
+        raise DataError(
+            f"{file}, column {column!r} has numbers with a decimal comma ({words[0]!r}): write them with a point"
+        )
     if len(words) > MOST:
         raise DataError(
             f"{file}, column {column!r} holds {len(words)} different words in {rows} rows (such as {words[0]!r} and "

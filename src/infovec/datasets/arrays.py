@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ def read_npz(path: str, part: str | None, name: str | None = None) -> ArrayTable
     """
     name = name or path
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             if part is None and "X" not in file.files:
                 parts = [p for p in PARTS if f"X_{p}" in file.files]
                 said = f"it is in parts: say {' or '.join(f'{name}:{p}' for p in parts)}" if parts else "X is not there"

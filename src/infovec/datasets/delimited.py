@@ -1,6 +1,7 @@
 """Tables in text: comma, semicolon or tab between the fields, names in the first line."""
 
 import csv
+import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -39,29 +40,36 @@ class DelimitedText(Source):
         Whether the first line holds names; else columns are named 1, 2, 3 and so on.
     """
 
-    def __init__(
-        self, path: str, delimiter: str | None = None, encoding: str = "utf-8", header: bool = True
-    ) -> None:
+    def __init__(self, path: str, delimiter: str | None = None, encoding: str = "utf-8", header: bool = True) -> None:
         self._text = TextBlocks(path, encoding)
-        self.name, self._header = self._text.name, header
+        self.name, self._header, self._failures = self._text.name, header, 0
+        try:
+            self._open(delimiter)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, delimiter: str | None) -> None:
+        """Read the first block, and the names in it."""
         blocks = iter(self._text)
         line, text = next(blocks, (1, ""))
         if not text.strip():
             raise DataError(f"{self.name} is empty")
         self._delimiter = delimiter or _likeliest_delimiter(text)
         first = next(r for r in self._records(line, text, None) if not _blank(r.fields))
-        if header:
-            lines = text.split("\n")
-            used = self._length_of_header(text)
-            line, text = line + used, "\n".join(lines[used:])
         self._columns = self._names(first.fields)
+        if self._header:
+            used = self._length_of_header(text)
+            line, text = line + used, "\n".join(text.split("\n")[used:])
         if not text.strip():
             line, text = next(blocks, (line, ""))
         if not text.strip():
             raise DataError(f"{self.name} has a header but no rows")
         self._first = line, text
         self._blocks_of_text = chain([self._first], blocks)
-        self._failures = 0
+
+    def close(self) -> None:
+        self._text.close()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -78,7 +86,7 @@ class DelimitedText(Source):
         }
 
     def _length_of_header(self, text: str) -> int:
-        reader = csv.reader(text.split("\n"), delimiter=self._delimiter)
+        reader = csv.reader(io.StringIO(text), delimiter=self._delimiter)
         for fields in reader:
             if not _blank(fields):
                 break
@@ -103,7 +111,7 @@ class DelimitedText(Source):
 
     def _records(self, line: int, text: str, width: int | None) -> Iterator[_Record]:
         """Yield the records of a text that are not blank; raise where the number of fields is not ``width``."""
-        reader = csv.reader(text.split("\n"), delimiter=self._delimiter)
+        reader = csv.reader(io.StringIO(text), delimiter=self._delimiter)
         begin = line
         try:
             for fields in reader:
@@ -180,9 +188,9 @@ class _Layout:
         fields: dict[int, tuple[Any, ...]] = {
             int(a): (f"run {a}", np.float64, (int(b - a),)) for a, b in zip(edges[::2], edges[1::2], strict=True)
         }
-        for j in np.flatnonzero(~is_number):
+        for j in np.flatnonzero(~is_number).tolist():
             real = columns[j] == wanted.target and wanted.target_kind == "number"
-            fields[int(j)] = (f"field {j}", np.float64 if real else object)
+            fields[j] = (f"field {j}", np.float64 if real else object)
         self.dtype = np.dtype([fields[j] for j in sorted(fields)])
         order = np.argsort(np.argsort(at))  # place of every wanted number among those of the file
         self._order = None if np.array_equal(order, np.arange(len(at))) else order

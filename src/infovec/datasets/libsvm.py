@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,10 @@ class LibsvmText(Source):
     def columns(self) -> tuple[str, ...]:
         if self._columns is None:
             low, high = 1, 0
-            for _, matrix, _ in self._parsed(TextBlocks(self._path)):
-                if matrix.nnz:
-                    low, high = min(low, int(matrix.indices.min())), max(high, int(matrix.indices.max()))
+            with closing(TextBlocks(self._path)) as text:
+                for _, matrix, _ in self._parsed(text):
+                    if matrix.nnz:
+                        low, high = min(low, int(matrix.indices.min())), max(high, int(matrix.indices.max()))
             self._columns = (*(str(j) for j in range(low, high + 1)), self.target)
         return self._columns
 
@@ -49,6 +51,9 @@ class LibsvmText(Source):
     def kinds(self) -> dict[str, Kind]:
         return dict.fromkeys(self.columns, "number")
 
+    def close(self) -> None:
+        self._text.close()
+
     def share_read(self) -> float | None:
         return self._text.share_read()
 
@@ -57,7 +62,9 @@ class LibsvmText(Source):
         width, first = int(at.max(initial=0)) + 1, 0
         in_order = np.array_equal(at, np.arange(at[0], at[0] + len(at))) if len(at) else True
         for lines, matrix, labels in self._parsed(self._text):
-            matrix = sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), (len(labels), _wide(matrix, width)))
+            matrix = sparse.csr_matrix(
+                (matrix.data, matrix.indices, matrix.indptr), (len(labels), _wide(matrix, width))
+            )
             X = matrix[:, at[0] : at[0] + len(at)] if in_order and len(at) else matrix[:, at]
             target: Any = None
             if wanted.target is not None:

@@ -40,6 +40,9 @@ class ParquetTable(Source):
     def columns(self) -> tuple[str, ...]:
         return tuple(self._schema.names)
 
+    def close(self) -> None:
+        self._file.close()
+
     def share_read(self) -> float | None:
         return self._read / self._file.metadata.num_rows
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from .._types import Floats, Inputs
 from ..errors import DataError
@@ -100,6 +100,15 @@ class Source(ABC):
         """Return the rows; raises at once where a wanted column is not there."""
         self.require(wanted.names())
         return self._blocks(wanted)
+
+    def close(self) -> None:  # noqa: B027
+        """Close the file, if there is one."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def share_read(self) -> float | None:
         """Return how much of the table was read, from 0 to 1; None where nobody knows."""

@@ -2,6 +2,7 @@
 
 import codecs
 import gzip
+import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,28 +36,32 @@ class TextBlocks:
     """
 
     def __init__(self, path: str, encoding: str = "utf-8") -> None:
-        self.name = "standard input" if path == "-" else path
-        self.encoding = encoding
+        self.name, self._path = "standard input" if path == "-" else path, path
         try:
-            if "\n".encode(encoding) != b"\n":
-                self._recoded = True
-                self.encoding = "utf-8"
-            else:
-                self._recoded = False
+            self._recoded = encoding if "\n".encode(encoding) != b"\n" else None  # lines do not end in one byte
         except LookupError as error:
             raise DataError(f"no encoding is called {encoding!r}; some are utf-8, latin-1, cp1252, utf-16") from error
-        self._file, self._raw = open_bytes(path)
-        if self._recoded:
-            self._file = cast(IO[bytes], codecs.EncodedFile(self._file, "utf-8", encoding))
+        self.encoding = "utf-8" if self._recoded else encoding
+        self._file: IO[bytes] = io.BytesIO()
+        self._raw = self._file
         self._size = None if path == "-" else Path(path).stat().st_size
 
     def share_read(self) -> float | None:
         """Return how much of the file was read."""
         return self._raw.tell() / self._size if self._size and not self._raw.closed else None
 
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if self._path != "-":
+            self._file.close()
+            self._raw.close()
+
     def __iter__(self) -> Iterator[tuple[int, str]]:
         line, first = 1, True
-        with self._raw, self._file:
+        self._file, self._raw = open_bytes(self._path)
+        if self._recoded:
+            self._file = cast(IO[bytes], codecs.EncodedFile(self._file, "utf-8", self._recoded))
+        try:
             while data := self._whole_lines():
                 if first:
                     data, first = self._without_mark(data), False
@@ -64,6 +69,8 @@ class TextBlocks:
                 text = self._decoded(data, line)
                 yield line, text
                 line += text.count("\n")
+        finally:
+            self.close()
 
     def _whole_lines(self) -> bytes:
         try:
