@@ -63,7 +63,10 @@ def rows(n, template="{i},{j},{y}\n"):
         ("a,day,y\n" + rows(9, "{i},3/{i}/2024 12:30,{y}\n"), "column 'day' holds dates"),
         ("a;b;y\n" + rows(9, "{i};1,{j};{y}\n"), "column 'b' has numbers with a decimal comma"),
         ("id,b,y\n" + rows(200, "n{i},{j},{y}\n"), "column 'id' holds 200 different words in 200 rows"),
-        ("a,b,y\n1,,0\n2,3,1\n,4,0\n5,,1\n", "3 values are missing, in column 'a' (1, the first in line 4), 'b' (2, the first in line 2)"),
+        (
+            "a,b,y\n1,,0\n2,3,1\n,4,0\n5,,1\n",
+            "3 values are missing, in column 'a' (1, the first in line 4), 'b' (2, the first in line 2)",
+        ),
         ("a,color,y\n1,red,0\n2,,1\n", "1 value is missing, in column 'color' (1, the first in line 3)"),
         ("a,b,y\n1,2,0\n2,3,\n", "x.csv, line 3: the target 'y' is missing"),
         ("a,b,y\n1,2,p\n2,3,\n", "x.csv, line 3: the target 'y' is missing"),
@@ -72,8 +75,14 @@ def rows(n, template="{i},{j},{y}\n"):
         ("y\n0\n1\n", "has no column beside the target 'y'"),
         ("a,b,label\n1,2,0\n", "x.csv has no column 'y'; it has 'a', 'b', 'label'"),
         ("1,2,0\n3,4,1\n", "The first line is all numbers: if it is no header, add --no-header"),
-        ("a,b,y\n" + rows(3000) + "x,2,0\n", "line 3002, column 'a': 'x' is not a number. Mend the cell, or say --categorical 'a'"),
-        ("a,b,y\n" + rows(3000) + "1,2,no\n", "column 'y': 'no' is not a number. If the target is a class, say --task classify"),
+        (
+            "a,b,y\n" + rows(3000) + "x,2,0\n",
+            "line 3002, column 'a': 'x' is not a number. Mend the cell, or say --categorical 'a'",
+        ),
+        (
+            "a,b,y\n" + rows(3000) + "1,2,no\n",
+            "column 'y': 'no' is not a number. If the target is a class, say --task classify",
+        ),
         ("a,b,y\n" + rows(300, "{i},{j},r{i}\n"), "target 'y' has 300 different labels in 300 rows"),
         ("a,b,y\n1,2,1.5e35\n2,3,0.5\n", "target 'y': 1.5e+35 is too large"),
     ],
@@ -125,7 +134,9 @@ def mixed(tmp_path):
         writer.writerow(["size", "color", "weight", "score"])
         for i in range(n):
             gap = i % 50 == 7
-            writer.writerow([repr(float(size[i])), "" if i % 60 == 5 else color[i], "NA" if gap else weight[i], score[i]])
+            writer.writerow(
+                [repr(float(size[i])), "" if i % 60 == 5 else color[i], "NA" if gap else weight[i], score[i]]
+            )
     return tmp_path / "mixed.csv", size, color, weight, score
 
 

@@ -159,7 +159,15 @@ def test_npz_files(tmp_path):
 
 def test_npz_files_in_parts(tmp_path):
     y = np.arange(300) % 3
-    np.savez(tmp_path / "x.npz", X_train=X, y_train=y, X_test=X[:9], y_test=y[:9], classes=np.array(["p", "q", "r"]), task="classification")
+    np.savez(
+        tmp_path / "x.npz",
+        X_train=X,
+        y_train=y,
+        X_test=X[:9],
+        y_test=y[:9],
+        classes=np.array(["p", "q", "r"]),
+        task="classification",
+    )
     path = str(tmp_path / "x.npz")
     with pytest.raises(DataError, match=r"say .*x\.npz:train or .*x\.npz:test"):
         open_source(path)
@@ -268,7 +276,9 @@ def test_a_data_set_that_nobody_has_names_both_ways(monkeypatch):
 
     monkeypatch.setattr(named.datasets, "fetch_openml", offline)
     monkeypatch.delenv("INFOVEC_DATA", raising=False)
-    with pytest.raises(DataError, match=r"(?s)no route to host.*INFOVEC_DATA.*nowhere\.npz.*fetch_openml finds 'nowhere'"):
+    with pytest.raises(
+        DataError, match=r"(?s)no route to host.*INFOVEC_DATA.*nowhere\.npz.*fetch_openml finds 'nowhere'"
+    ):
         open_source("nowhere")
 
 

@@ -19,7 +19,9 @@ def test_merged_blocks_equal_the_moments_of_all_rows(offset, cuts):
         total = total.merged(part)
     np.testing.assert_array_equal(total.count, np.sum(~np.isnan(X), axis=0))
     np.testing.assert_allclose(total.mean, np.nanmean(X, axis=0), rtol=1e-12)
-    np.testing.assert_allclose(total.deviation, np.nanstd(X - offset, axis=0), rtol=1e-3 if offset else 1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        total.deviation, np.nanstd(X - offset, axis=0), rtol=1e-3 if offset else 1e-12, atol=1e-12
+    )
     np.testing.assert_allclose(total.extent, np.nanmax(X, axis=0) - np.nanmin(X, axis=0))
 
 
