@@ -202,7 +202,7 @@ class _Layout:
         words = [[word(cell) for cell in table[f"field {self.place[name]}"]] for name in self.wanted.words]
         target: Any = None
         if self.wanted.target is not None:
-            target = table[f"field {self.place[self.wanted.target]}"]
+            target = table[f"field {self.place[self.wanted.target]}"].copy()  # a view would keep the table
             if self.wanted.target_kind == "word":
                 target = [word(cell) for cell in target]
         return Block(first, X if self._order is None else X[:, self._order], words, target, lines)
