@@ -12,6 +12,7 @@ from ..errors import NotPositiveDefinite
 __all__ = ["append", "downdate", "inverse_lower", "row_solver", "update"]
 
 _PANEL = 128  # columns solved at once: enough for a fast product, few enough to waste little on the diagonal
+_WIDE = 512  # columns of an inverse made at once
 
 
 def append(L: Floats, cross: Floats, corner: Floats) -> Floats:
@@ -69,7 +70,14 @@ def inverse_lower(L: Floats) -> Floats:
     r"""Inverse of a lower triangular matrix."""
     if np.any(np.diagonal(L) == 0.0):
         raise NotPositiveDefinite(f"the factor has a zero on its diagonal, at {int(np.argmin(np.abs(np.diagonal(L))))}")
-    return np.ascontiguousarray(row_solver(L, "float64")(np.eye(len(L))).T)
+    inverse = np.zeros(L.shape)
+    for start in range(0, len(L), _PANEL):
+        at = slice(start, min(start + _PANEL, len(L)))
+        inverse[at, at] = np.tril(np.linalg.inv(np.tril(L[at, at]).astype(np.float64)))
+        for left in range(0, start, _WIDE):  # columns of a lower triangle end where its rows do
+            to = slice(left, min(left + _WIDE, start))
+            inverse[at, to] = -inverse[at, at] @ (L[at, left:start] @ inverse[left:start, to])
+    return inverse
 
 
 def row_solver(L: Floats, dtype: str) -> Callable[[Floats], Floats]:

@@ -13,7 +13,7 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..posterior import FactorisedPosterior
 from ..scores import Score
-from ..shards import Candidates, Inclusions, LocalShard, RefilledShard, Representation
+from ..shards import Candidates, Inclusions, LocalShard, RefilledShard, Representation, own_threads
 from .interrupt import Interruption
 from .pool import Pool
 from .schedule import Patience, Schedule
@@ -99,7 +99,7 @@ class Driver:
                 if interruption.asked:
                     break
                 offered = [shard.this(row) for shard in self.shards]
-                self._step(_merge(offered), 1, start)
+                self._step(_merge(offered, 1), 1, start)
         for shard in self.shards:
             shard.pinned = shard.held_back
         self._interrupted = interruption.asked
@@ -117,7 +117,7 @@ class Driver:
         An interruption from the keyboard ends it too, after the block under way: the rows included so far stand.
         """
         start = time.perf_counter()
-        with Interruption() as interruption:
+        with Interruption() as interruption, own_threads():
             interruption.asked, self._interrupted = self._interrupted, False
             self._catch_up()
             reason = self._loop(wanted, callback, start, max_seconds, patience, interruption)
@@ -146,9 +146,8 @@ class Driver:
             for shard in self.shards:
                 if isinstance(shard, RefilledShard):
                     shard.refill(self.representation())
-            pool = _merge([shard.candidates(pool_size) for shard in self.shards])
-            best = np.argsort(-pool.key, kind="stable")[:pool_size]
-            if not self._step(pool.take(best), min(block, wanted - self.size), start):
+            pool = _merge([shard.candidates(pool_size) for shard in self.shards], pool_size)
+            if not self._step(pool, min(block, wanted - self.size), start):
                 return StopReason.EXHAUSTED if self.size == self.n_rows else StopReason.UNINFORMATIVE
             held_back = self.held_back() if callback or patience else None
             last = self.size - 1
@@ -245,11 +244,12 @@ def _stack(parts: Sequence[Inputs]) -> Inputs:
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
-def _merge(offers: Sequence[Candidates]) -> Candidates:
-    """All candidates of all shards."""
+def _merge(offers: Sequence[Candidates], size: int) -> Candidates:
+    """Return the best candidates of all shards, best first, as each shard offers its own."""
     if len(offers) == 1:
         return offers[0]
     columns = [list(column) for column in zip(*offers, strict=True)]
     stubs: Floats = np.concatenate(columns[3], axis=1)
     rows, y, *rest = (np.concatenate(columns[k]) for k in (0, 2, 4, 5, 6, 7))
-    return Candidates(rows, _stack(columns[1]), y, stubs, *rest)
+    merged = Candidates(rows, _stack(columns[1]), y, stubs, *rest)
+    return merged.take(np.argsort(-merged.key, kind="stable")[:size])

@@ -6,7 +6,7 @@ from .._types import Floats
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..scores import Score
-from ..shards import Candidates, Inclusions, selection_keys
+from ..shards import Candidates, Inclusions, break_ties, for_each, open_scores, parts
 
 __all__ = ["Pool"]
 
@@ -61,10 +61,11 @@ class Pool:
         """Include the best row again and again until ``size`` are in or none is worth it."""
         for q in range(len(self.R)):
             if q:
-                self.key = selection_keys(
-                    self.score, self.likelihood, self.candidates.y, self.mean, self.var,
-                    self.candidates.prior_var, self.taken, self.priority, self.min_var,
+                value = open_scores(
+                    self.score, self.likelihood, self.candidates.y, self.mean, self.var, self.candidates.prior_var,
+                    self.taken, self.min_var,
                 )  # fmt: skip
+                self.key = break_ties(value, self.priority)
             i = int(np.argmax(self.key))
             if not np.isfinite(self.key[i]):
                 break
@@ -101,5 +102,11 @@ def _covariance(candidates: Candidates, kernel: Kernel) -> Floats:
     """Posterior covariance of the pool, K_C - M_C' M_C; of a single row its variance."""
     if len(candidates.rows) == 1:
         return candidates.var[:, None]
-    A = kernel(candidates.X)
-    return np.asarray(A - candidates.stubs.T @ candidates.stubs, dtype=np.float64)
+    A = np.array(kernel(candidates.X), dtype=np.float64)
+    stubs = candidates.stubs
+
+    def subtract(part: slice) -> None:
+        A[part] -= stubs[:, part].T @ stubs
+
+    for_each(subtract, parts(len(A), max(64, -(-len(A) // 4))))
+    return A

@@ -1,9 +1,10 @@
 """Layer 2: the rows of the training set in pieces, each with its stubs and marginals."""
 
-from .eligibility import selection_keys
+from .eligibility import break_ties, open_scores
 from .index import IndexRule
 from .local import LocalShard
 from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
+from .parallel import for_each, own_threads, parts
 from .projected import ProjectedShard
 from .refilled import RefilledShard
 
@@ -20,5 +21,9 @@ __all__ = [
     "Steps",
     "Sums",
     "Swept",
-    "selection_keys",
+    "break_ties",
+    "for_each",
+    "open_scores",
+    "own_threads",
+    "parts",
 ]

@@ -6,13 +6,13 @@ from .._types import Floats, Mask
 from ..likelihoods import Likelihood
 from ..scores import Score
 
-__all__ = ["selection_keys"]
+__all__ = ["break_ties", "open_scores"]
 
 _MIN_PRECISION = 1e-8  # of a site, in units of the prior precision of its row (SLH algorithm 1, epsilon)
 _TIE = 1e-10  # scores that agree to this fraction are ties
 
 
-def selection_keys(
+def open_scores(
     score: Score,
     likelihood: Likelihood,
     y: Floats,
@@ -20,10 +20,9 @@ def selection_keys(
     var: Floats,
     prior_var: Floats,
     taken: Mask,
-    priority: Floats,
     min_var: float,
 ) -> Floats:
-    """Score of every row with ties broken by ``priority``; -inf where a row must not be included.
+    """Score of every row; -inf where a row must not be included.
 
     Left out are rows already included, rows whose variance is rounding (below ``min_var`` of the prior), and
     rows whose site would be too flat: precision below 1e-8 of the prior precision, or negative (a likelihood
@@ -32,7 +31,11 @@ def selection_keys(
     log_z, g, nu = likelihood.tilted(y, mean, np.maximum(var, min_var * prior_var))
     precision = nu / np.maximum(1.0 - var * nu, 1e-300)
     open_ = ~taken & (var > min_var * prior_var) & (precision * prior_var > _MIN_PRECISION)
-    value = np.where(open_, score(log_z, g, nu, mean, var), -np.inf)
+    return np.where(open_, score(log_z, g, nu, mean, var), -np.inf)
+
+
+def break_ties(value: Floats, priority: Floats) -> Floats:
+    """Scores with ties broken by ``priority``."""
     top = np.max(value, initial=-np.inf)
     if not np.isfinite(top):
         return value

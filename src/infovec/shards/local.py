@@ -11,10 +11,10 @@ from ..errors import NotPositiveDefinite, ParameterError
 from ..kernels import Block, Kernel
 from ..likelihoods import Likelihood
 from ..scores import Score
-from .eligibility import selection_keys
+from .eligibility import break_ties, open_scores
 from .index import IndexRule
 from .messages import Candidates, Inclusions, Representation
-from .parallel import for_each
+from .parallel import for_each, parts
 
 __all__ = ["LocalShard"]
 
@@ -22,6 +22,8 @@ __all__ = ["LocalShard"]
 _ROUNDING: Mapping[str, float] = {"float32": 1e-5, "float64": 1e-13}
 _INDEFINITE: Mapping[str, float] = {"float32": 1e-2, "float64": 1e-6}
 _FEW = 4  # rows in a block below which starting threads costs more than they gain
+_SCORED = 4096  # rows scored at once
+_GATHERED = 256  # rows of the stub matrix copied at once
 _CHUNK = 16384  # rows whose kernel block is formed at once: it stays in cache, and memory stays bounded
 
 
@@ -80,8 +82,7 @@ class LocalShard:
         """Prepare the kernel on chunks of the rows."""
         n = len(self.rows)
         step = min(_CHUNK, max(2048, -(-n // 2)))  # two chunks at least, so that two threads have work
-        chunks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
-        self._blocks = [(chunk, self.kernel.on(self.X[chunk])) for chunk in chunks]
+        self._blocks = [(chunk, self.kernel.on(self.X[chunk])) for chunk in parts(n, step)]
 
     def _stubs(self, size: int) -> Floats:
         n = len(self.rows)
@@ -99,10 +100,16 @@ class LocalShard:
 
     def keys(self) -> Floats:
         """Selection key of every row here."""
-        return selection_keys(
-            self.score, self.likelihood, self.y, self.mean, self.var, self.prior_var,
-            self.taken | self.held_back, self.priority, self.min_var,
-        )  # fmt: skip
+        value, closed = np.empty(len(self.rows)), self.taken | self.held_back
+
+        def score(part: slice) -> None:
+            value[part] = open_scores(
+                self.score, self.likelihood.take(np.arange(part.start, part.stop)), self.y[part], self.mean[part],
+                self.var[part], self.prior_var[part], closed[part], self.min_var,
+            )  # fmt: skip
+
+        for_each(score, parts(len(value), _SCORED))
+        return break_ties(value, self.priority)
 
     def candidates(self, k: int) -> Candidates:
         """Return the k best rows that may be included, best first."""
@@ -120,9 +127,19 @@ class LocalShard:
 
     def _offer(self, at: Rows, key: Floats) -> Candidates:
         return Candidates(
-            self.rows[at], self.X[at], self.y[at], self.M[:, at], self.mean[at], self.var[at], self.prior_var[at],
+            self.rows[at], self.X[at], self.y[at], self._gather(at), self.mean[at], self.var[at], self.prior_var[at],
             key[at],
         )  # fmt: skip
+
+    def _gather(self, at: Rows) -> Floats:
+        """Stubs of some rows, a share of them on every thread."""
+        stubs = np.empty((self.size, len(at)), dtype=self.dtype)
+
+        def copy(part: slice) -> None:
+            self.M[part].take(at, axis=1, out=stubs[part], mode="clip")
+
+        for_each(copy, parts(self.size, _GATHERED))
+        return stubs
 
     def absorb(self, block: Inclusions) -> None:
         r"""Append the stubs of newly included rows and update all marginals (NIPS03 eq. 3, for a block).
@@ -165,8 +182,10 @@ class LocalShard:
         kept = self.rule.keep(self.keys(), self.priority, max(size - len(pinned), 1))
         kept, n = np.union1d(kept, pinned), len(self.rows)
         self._blocks = []  # before new ones are made
+        row = np.empty(len(kept), dtype=self.dtype)
         for r in range(self.size):  # in place: row r starts no later than it did
-            self._buffer[r * len(kept) : (r + 1) * len(kept)] = self._buffer[r * n : (r + 1) * n][kept]
+            self._buffer[r * n : (r + 1) * n].take(kept, out=row, mode="clip")
+            self._buffer[r * len(kept) : (r + 1) * len(kept)] = row
         self.likelihood = self.likelihood.take(kept)
         self.rows, self.X, self.y, self.priority = self.rows[kept], self.X[kept], self.y[kept], self.priority[kept]
         self.mean, self.var, self.prior_var = self.mean[kept], self.var[kept], self.prior_var[kept]
