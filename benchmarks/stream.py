@@ -52,7 +52,7 @@ def predict(folder: Path, rows: int, active: int) -> dict[str, Any]:
 
 
 def fit(folder: Path, rows: int, columns: int, active: int, limit: str) -> dict[str, Any]:
-    """Fit to a wide table; memory as a multiple of the table in single precision, with and without the program itself."""
+    """Fit to a wide table; memory as a multiple of the table in single precision, with and without the program."""
     X = np.random.default_rng(0).integers(0, 256, size=(_BLOCK, columns))
     _write(folder / "wide.csv", X, rows)
     empty = _program_alone()

@@ -17,8 +17,10 @@ from infovec.cli.evaluation import bootstrap_error, coverage_error, mean_figure,
 from infovec.cli.inspect import relevances
 from infovec.cli.model import load_model
 from infovec.kernels import RBF, Bias, Linear, Relevance
+from infovec.metrics import expected_calibration_error
 
 RNG = np.random.default_rng(0)
+FIT = ("fit", "spam.csv", "-t", "kind", "-o", "m.ivm")
 
 
 def run(*arguments, code=0):
@@ -144,7 +146,7 @@ def test_figures_of_classes_are_those_of_scikit_learn(folder):
     assert figures["error"]["value"] == pytest.approx(wrong)
     assert figures["log_loss"]["value"] == pytest.approx(log_loss(truth, p), rel=1e-5)
     assert figures["error"]["standard_error"] == pytest.approx(np.sqrt(wrong * (1 - wrong) / 300), rel=0.1)
-    assert library.metrics.expected_calibration_error(truth == "spam", p) == pytest.approx(
+    assert expected_calibration_error(truth == "spam", p) == pytest.approx(
         figures["calibration_error"]["value"], abs=1e-6
     )
     assert figures["error_reject"][0]["error"] == figures["error"]
@@ -240,6 +242,15 @@ def test_relevant_columns_are_found(tmp_path, kernel):
     assert found[1]["relevance"] < 0.6
 
 
+def test_a_limit_of_time_leaves_a_usable_model(tmp_path):
+    X = RNG.normal(size=(3000, 5))
+    write(tmp_path / "x.csv", [*"abcde", "y"], *X.T, np.sin(X[:, 0]) + 0.1 * RNG.normal(size=3000))
+    done = run("fit", tmp_path / "x.csv", "-t", "y", "-o", tmp_path / "m.ivm", "--time", "0.6s", "--json")
+    assert json.loads(done.stdout)["n_active"] > 5
+    figures = json.loads(run("evaluate", tmp_path / "m.ivm", tmp_path / "x.csv", "--json").stdout)
+    assert figures["mse"]["value"] < 0.8 * figures["variance_of_target"]
+
+
 def test_data_sets_by_name(tmp_path):
     run("fit", "diabetes", "-o", tmp_path / "m.ivm", "--active", 30, "--quiet")
     figures = json.loads(run("evaluate", tmp_path / "m.ivm", "diabetes", "--json").stdout)
@@ -274,18 +285,18 @@ def test_models_saved_in_python_do_not_say_how_to_read_tables(tmp_path):
         (("fit",), 2, "Missing argument 'DATA'"),
         (("fit", "spam.csv", "-o", "m.ivm"), 2, "name the column to predict: --target, one of a, b, kind"),
         (("fit", "spam.csv", "-t", "kind"), 2, "Missing option '-o'"),
-        (("fit", "spam.csv", "-t", "kind", "-o", "m.ivm", "--active", "many"), 2, "'many' is neither a number"),
-        (("fit", "spam.csv", "-t", "kind", "-o", "m.ivm", "--active", "0"), 2, "a whole number from 1"),
-        (("fit", "spam.csv", "-t", "kind", "-o", "m.ivm", "--memory", "much"), 2, "write it like 500MB or 2GB"),
-        (("fit", "spam.csv", "-t", "kind", "-o", "m.ivm", "--time", "soon"), 2, "write it like 60s, 5m or 1h"),
-        (("fit", "spam.csv", "-t", "kind", "-o", "m.ivm", "--task", "guess"), 2, "'guess' is not one of"),
-        (("fit", "spam.csv", "-t", "kind", "-o", "m.ivm", "--order", "a,b", "--task", "regress"), 2, "--order is for --task ordinal"),
+        ((*FIT, "--active", "many"), 2, "'many' is neither a number"),
+        ((*FIT, "--active", "0"), 2, "a whole number from 1"),
+        ((*FIT, "--memory", "much"), 2, "write it like 500MB or 2GB"),
+        ((*FIT, "--time", "soon"), 2, "write it like 60s, 5m or 1h"),
+        ((*FIT, "--task", "guess"), 2, "'guess' is not one of"),
+        ((*FIT, "--order", "a,b", "--task", "regress"), 2, "--order is for --task ordinal"),
         (("predict", "price.ivm", "price.csv", "--proba"), 2, "--proba is for classes"),
         (("fit", "absent.csv", "-t", "kind", "-o", "m.ivm"), 1, "there is no file absent.csv"),
         (("fit", "spam.csv", "-t", "nothing", "-o", "m.ivm"), 1, "spam.csv has no column 'nothing'"),
         (("fit", "spam.csv", "-t", "kind", "-o", "absent/m.ivm"), 1, "there is no folder"),
-        (("fit", "spam.csv", "-t", "kind", "-o", "m.ivm", "--likelihood", "poisson"), 1, "is not for --task classify; choose probit, logit"),
-        (("fit", "spam.csv", "-t", "kind", "-o", "m.ivm", "--memory", "1kB"), 1, "not enough"),
+        ((*FIT, "--likelihood", "poisson"), 1, "is not for --task classify; choose probit, logit"),
+        ((*FIT, "--memory", "1kB"), 1, "not enough"),
         (("predict", "absent.ivm", "spam.csv"), 1, "absent.ivm"),
         (("predict", "spam.csv", "spam.csv"), 1, "spam.csv cannot be loaded"),
         (("fit", "spam.ivm", "-t", "kind", "-o", "m.ivm"), 1, "not from .ivm"),

@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -32,11 +33,11 @@ def whole(source, wanted):
         blocks = list(source.blocks(wanted))
     assert [block.first for block in blocks] == np.cumsum([0, *map(len, blocks)])[:-1].tolist()
     numbers = [b.numbers.toarray() if sparse.issparse(b.numbers) else b.numbers for b in blocks]
-    words = [sum(columns, []) for columns in zip(*(b.words for b in blocks), strict=True)]
+    words = [list(chain(*columns)) for columns in zip(*(b.words for b in blocks), strict=True)]
     lines = [line for b in blocks for line in (b.lines or [])]
     targets = [b.target for b in blocks]
     if targets[0] is not None:
-        targets = np.concatenate(targets) if isinstance(targets[0], np.ndarray) else sum(targets, [])
+        targets = np.concatenate(targets) if isinstance(targets[0], np.ndarray) else list(chain(*targets))
     return np.concatenate(numbers), words, targets, lines
 
 

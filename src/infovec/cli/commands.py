@@ -62,8 +62,8 @@ def _reading(command: _F) -> _F:
 def infovec() -> None:
     """Sparse Gaussian process models of tables: honest probabilities at a known cost.
 
-    Tables are CSV, TSV and LIBSVM files (also with gzip), Parquet and npz files, "-" for CSV from standard input, or data
-    sets by name such as digits or, in parts, usps:train.
+    Tables are CSV, TSV and LIBSVM files (also with gzip), Parquet and npz files, "-" for CSV from standard input, or
+    data sets by name such as digits or, in parts, usps:train.
 
     Exit codes: 0 done, 1 cannot do it, 2 wrong usage.
     """

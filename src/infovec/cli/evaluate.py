@@ -47,12 +47,13 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
 def _judge_classes(model: Model, X: Any, block: Block, name: str) -> tuple[Floats, ...]:
     """Log probability of the true class, largest probability, and whether it is that of the true class."""
     place = {label: k for k, label in enumerate(model.estimator.classes_.tolist())}
-    own = [place.get(label) for label in _labels(model, block)]
+    labels = _labels(model, block)
+    own = [place.get(label) for label in labels]
     if None in own:
         row = own.index(None)
         raise DataError(
-            f"{name}, {block.place(row)}: the target {model.table.target!r} is {_labels(model, block)[row]!r}, none of the "
-            f"classes of the model ({', '.join(map(str, list(place)[:8]))})"
+            f"{name}, {block.place(row)}: the target {model.table.target!r} is {labels[row]!r}, none of the classes "
+            f"of the model ({', '.join(map(str, list(place)[:8]))})"
         )
     log_p = model.estimator.predict_log_proba(X)
     rows, index = np.arange(len(log_p)), np.array(own, dtype=np.intp)

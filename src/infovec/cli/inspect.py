@@ -117,7 +117,7 @@ def _text(data: dict[str, Any]) -> str:
     if data["relevances"]:
         lines += ["relevances: share of the largest, and length scale in the unit of the column"]
         lines += [
-            f"  {r['relevance']:8.4f}  {'-' if r['length_scale'] is None else format(r['length_scale'], '<10.4g')}  {r['column']}"
+            f"  {r['relevance']:8.4f}  {_number(r['length_scale']):10s}  {r['column']}"
             for r in data["relevances"][:_SHOWN]
         ]
         if len(data["relevances"]) > _SHOWN:
@@ -130,3 +130,7 @@ def _text(data: dict[str, Any]) -> str:
     lines.append("provenance:")
     lines += [f"  {key:14s}{value}" for key, value in data["provenance"].items() if value not in (None, [], {})]
     return "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"

@@ -31,8 +31,8 @@ def load_model(path: str) -> Model:
     content = load_with_extra(path)
     if _TABLE not in content.extra:
         raise DataError(
-            f"{path} was saved in Python and does not say how to read a table; load it there with infovec.load, or make "
-            "one with `infovec fit`"
+            f"{path} was saved in Python and does not say how to read a table; load it there with infovec.load, or "
+            "make one with `infovec fit`"
         )
     table = Table.from_json(content.extra[_TABLE])
     if getattr(content.model, "n_features_in_", None) != len(table.features):

@@ -17,8 +17,8 @@ def centre_and_scale(scaling: str, mean: Floats, deviation: Floats, extent: Floa
     Parameters
     ----------
     scaling : {"auto", "standard", "none"}
-        "standard" divides by the standard deviation. "auto" does as the default kernel: columns in a common unit, such as
-        the pixels of an image, are divided by the same number, others each by its own spread.
+        "standard" divides by the standard deviation. "auto" does as the default kernel: columns in a common unit, such
+        as the pixels of an image, are divided by the same number, others each by its own spread.
     mean, deviation, extent : array of shape (p,)
     """
     if scaling == "none":

@@ -148,8 +148,8 @@ class Encoder:
 
     def _missing(self, block: Block, row: int, column: str) -> DataError:
         return DataError(
-            f"{self.name}, {block.place(row)}, column {column!r}: the value is missing, and the model does not know how to "
-            "fill it. Fit it with --impute median, or fill the value"
+            f"{self.name}, {block.place(row)}, column {column!r}: the value is missing, and the model does not know how "
+            "to fill it. Fit it with --impute median, or fill the value"
         )
 
     def warning(self) -> str | None:
@@ -159,8 +159,8 @@ class Encoder:
         shown = ", ".join(f"{column}={word} ({count})" for (column, word), count in self.unseen.most_common(5))
         more = f" and {len(self.unseen) - 5} more" if len(self.unseen) > 5 else ""
         return (
-            f"{self.unseen.total()} cells hold words that were not there when the model was fitted, and count as none of "
-            f"its categories: {shown}{more}"
+            f"{self.unseen.total()} cells hold words that were not there when the model was fitted, and count as none "
+            f"of its categories: {shown}{more}"
         )
 
 

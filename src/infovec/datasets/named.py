@@ -59,8 +59,8 @@ def _from_openml(name: str, folder: str) -> ArrayTable:
         bunch = datasets.fetch_openml(name, as_frame=False, parser="liac-arff", n_retries=0)
     except (OSError, ValueError) as error:
         raise DataError(
-            f"there is no file {name!r}, no such data set comes with scikit-learn ({', '.join(BUNDLED)}), and OpenML did "
-            f"not give one ({error}). Either set INFOVEC_DATA to a folder with {name}.npz (now "
+            f"there is no file {name!r}, no such data set comes with scikit-learn ({', '.join(BUNDLED)}), and OpenML "
+            f"did not give one ({error}). Either set INFOVEC_DATA to a folder with {name}.npz (now "
             f"{folder or 'not set'}), or connect to the network so that fetch_openml finds {name!r}"
         ) from error
     X = np.asarray(bunch.data.toarray() if hasattr(bunch.data, "toarray") else bunch.data, dtype=np.float64)

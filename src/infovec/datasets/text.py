@@ -43,7 +43,7 @@ class TextBlocks:
             raise DataError(f"no encoding is called {encoding!r}; some are utf-8, latin-1, cp1252, utf-16") from error
         self.encoding = "utf-8" if self._recoded else encoding
         self._file: IO[bytes] = io.BytesIO()
-        self._raw = self._file
+        self._raw: IO[bytes] = self._file
         self._size = None if path == "-" else Path(path).stat().st_size
 
     def share_read(self) -> float | None:

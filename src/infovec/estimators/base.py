@@ -258,7 +258,7 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
             seconds = time.perf_counter() - start
             return tell is not None and tell(Progress(0, training.wanted, 0.0, seconds, None, step.criterion))
 
-        learned = learn(training, self.kernel is None, time_limit(self.max_time), watch)
+        learned = learn(training, self.kernel is None, 0.5 * time_limit(self.max_time), watch)  # half is for the rest
         if learned.interrupted:
             warnings.warn(
                 "interrupted while learning: the fit goes on with the parameters found so far; "
@@ -300,7 +300,9 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
         spent: float = 0.0,
     ) -> None:
         """Select, infer, and store what came of it."""
-        run = Run(driver, X, training, self._listeners(), time_limit(self.max_time) - spent)
+        limit = time_limit(self.max_time)
+        left = max(limit - spent, 0.25 * limit)  # a model without active rows is none
+        run = Run(driver, X, training, self._listeners(), left)
         stop, result = run.to(wanted, patience)
         if stop is StopReason.INTERRUPTED:
             warnings.warn(
