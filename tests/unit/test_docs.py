@@ -71,6 +71,7 @@ def test_nothing_large_and_no_data_is_committed():
         "infovec.estimators.regressor",
         "infovec.estimators.ordinal",
         "infovec.likelihoods.base",
+        "infovec.likelihoods.weighted",
     ],
 )
 def test_examples_in_docstrings(module):

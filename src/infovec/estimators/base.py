@@ -4,8 +4,7 @@ import logging
 import time
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping
-from os import PathLike
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import joblib
@@ -28,6 +27,7 @@ from .inference import Result, Run, not_converged
 from .inputs import read
 from .learner import LEARN, learn
 from .progress import ProgressBar
+from .savable import Savable
 from .settings import check_choice, check_growth, check_kernel
 from .training import APPROXIMATIONS, Plan, Training, prepare
 from .warm import State, continues
@@ -37,7 +37,7 @@ __all__ = ["InformativeVectorMachine"]
 _log = logging.getLogger("infovec")
 
 
-class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     kernel_: Kernel
@@ -186,31 +186,6 @@ class InformativeVectorMachine(BaseEstimator, metaclass=ABCMeta):  # type: ignor
             self._go_on(state, check_growth(n, state.driver.size), None)
         self.fit_seconds_ += time.perf_counter() - start
         return self
-
-    def save(
-        self,
-        path: str | PathLike[str],
-        extra: Mapping[str, Any] | None = None,
-        provenance: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Write the fitted model to a file that ``infovec.load`` reads.
-
-        The file is data, never code: a zip of JSON and arrays (see docs/model_files.md). It takes the place of what was
-        at ``path`` only when it is complete. What ``warm_start`` keeps is not saved, nor are functions given as
-        ``score`` or ``callback``: the loaded model has the defaults instead, and says so in its provenance.
-
-        Parameters
-        ----------
-        path : str or path
-        extra : dict, optional
-            Anything to keep with the model: numbers, texts, arrays, lists and dicts of them.
-        provenance : dict, optional
-            More about where the model comes from, as JSON has it. Version, time, command, shape of the data and
-            seconds of the fit are there already.
-        """
-        from .files import save
-
-        save(self, path, extra, provenance)
 
     @abstractmethod
     def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Likelihood, float, Any]:

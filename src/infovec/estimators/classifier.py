@@ -100,6 +100,8 @@ class IVMClassifier(DiscreteMachine):
         "row", "score" and "seconds" of every inclusion; "sweep_log_evidence", "sweep_change", "sweep_damping" and
         "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning.
     stop_reason_ : str
+    n_samples_fit_, fit_seconds_
+        Rows of the training data and seconds of the fit.
     n_features_in_ : int
     feature_names_in_ : array of str
 

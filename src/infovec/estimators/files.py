@@ -52,7 +52,7 @@ def estimator(cls: type[InformativeVectorMachine]) -> Record:
         if set(given) != {"params", "fitted"} or not set(given["fitted"]) <= set(cls._fitted):
             raise ModelFileError(f"it has attributes that no {cls.__name__} has")
         model = cls(**{name: v for name, v in given["params"].items() if v is not ABSENT})
-        vars(model).update(given["fitted"])
+        model.__dict__.update(given["fitted"])
         return model
 
     return Record(cls, parts, build)
@@ -75,8 +75,9 @@ def save(model: Any, path: _Path, extra: Mapping[str, Any] | None, provenance: M
     if REGISTRY.for_instance(model) is None:
         raise ModelFileError(f"a {type(model).__name__} cannot be saved: only infovec's own estimators can")
     origin = {
-        "infovec": __version__, "python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__, "estimator": type(model).__name__, "rows": model.n_samples_fit_,
+        "infovec": __version__, "python": platform.python_version(), "numpy": np.__version__,
+        "scipy": scipy.__version__, "scikit-learn": sklearn.__version__, "estimator": type(model).__name__,
+        "rows": model.n_samples_fit_,
         "columns": getattr(model, "n_features_in_", None), "fit_seconds": round(model.fit_seconds_, 3),
     }  # fmt: skip
     inputs = _some_rows(model)

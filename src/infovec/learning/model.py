@@ -40,7 +40,8 @@ class Model:
         """Everything moves but what another parameter says already; ``tied`` length scales move together."""
         names = [*kernel.parameter_names, *likelihood.parameter_names]
         keys = [
-            _MANY if tied and _MANY in name else "" if name == _REDUNDANT else f"{i}" for i, name in enumerate(names)
+            _MANY if tied and _MANY in name else "" if _last(name) == _REDUNDANT else f"{i}"
+            for i, name in enumerate(names)
         ]
         order = {key: k for k, key in enumerate(dict.fromkeys(key for key in keys if key))}
         group = np.array([order.get(key, -1) for key in keys], dtype=np.intp)
@@ -89,3 +90,8 @@ class Model:
         """Log density of the prior, up to a constant, and its gradient in the steps."""
         z = self.theta / _WIDTH
         return -0.5 * float(z @ z), -z / _WIDTH
+
+
+def _last(name: str) -> str:
+    """The name of a parameter without the parts it is in."""
+    return name.rpartition(".")[2]

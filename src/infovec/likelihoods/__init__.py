@@ -8,6 +8,7 @@ from .ordinal import Ordinal
 from .poisson import Poisson
 from .probit import Probit
 from .student_t import StudentT
+from .weighted import Weighted, WeightedDiscrete, weighted
 
 __all__ = [
     "Discrete",
@@ -22,4 +23,7 @@ __all__ = [
     "Site",
     "StudentT",
     "Tilted",
+    "Weighted",
+    "WeightedDiscrete",
+    "weighted",
 ]

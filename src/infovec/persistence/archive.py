@@ -1,7 +1,7 @@
 """The zip around a model: what is written, and how strictly it is read.
 
-Members are stored, not compressed, one directly behind the other, with nothing before, between or after them: what a file
-declares can then be compared with what it has before anything is allocated, and no member can be larger than the file.
+Members are stored, not compressed, one directly behind the other, with nothing before, between or after them: what a
+file declares can then be compared with what it has before anything is allocated, and no member is larger than the file.
 """
 
 import hashlib
@@ -15,11 +15,11 @@ from .._types import Array
 from ..errors import ModelFileError
 from .arrays import CHUNK, Layout, filled
 
-__all__ = ["ARRAYS", "HEAD", "JSON_LIMIT", "MODEL", "SUMS", "Reader", "Writer"]
+__all__ = ["ARRAYS", "HEAD", "MODEL", "PARTS_LIMIT", "SUMS", "TEXT_LIMIT", "Reader", "Writer", "too_many_parts"]
 
 HEAD, MODEL, SUMS, ARRAYS = "infovec.json", "model.json", "SHA256SUMS", "arrays/"
-JSON_LIMIT = 16 * 2**20
-"""Most bytes of JSON: text becomes about forty times as large when it is parsed."""
+TEXT_LIMIT, PARTS_LIMIT = 16 * 2**20, 300_000
+"""Most bytes of a text, and most lists and objects in it: parsed they take many times the memory."""
 
 _NAME = re.compile(r"infovec\.json|model\.json|SHA256SUMS|arrays/[0-9]{1,6}\.npy")
 _LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
@@ -98,9 +98,12 @@ class Reader:
 
     def text(self, name: str) -> bytes:
         """Return the contents of a member that is not an array."""
-        if self.members[name].file_size > JSON_LIMIT:
-            raise ModelFileError(f"{name} is larger than {JSON_LIMIT} bytes")
-        return self.zip.read(self.members[name])
+        if self.members[name].file_size > TEXT_LIMIT:
+            raise ModelFileError(f"{name} is larger than {TEXT_LIMIT} bytes")
+        text = self.zip.read(self.members[name])
+        if too_many_parts(text):
+            raise ModelFileError(f"{name} has more than {PARTS_LIMIT} parts")
+        return text
 
     def model(self) -> bytes:
         """Return the description of the model, compared with its sum."""
@@ -123,6 +126,11 @@ class Reader:
             array = filled(layout, _hashed(member, digest))
         self.compare(name, digest.hexdigest())
         return array
+
+
+def too_many_parts(text: bytes) -> bool:
+    """Whether a JSON text has more lists and objects than any model."""
+    return text.count(b"[") + text.count(b"{") > PARTS_LIMIT
 
 
 def _hashed(member: Any, digest: Any) -> Iterator[bytes]:

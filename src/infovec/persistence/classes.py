@@ -24,7 +24,7 @@ from ..kernels import (
     Sum,
     White,
 )
-from ..likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
+from ..likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT, Weighted, WeightedDiscrete
 from ..posterior import FactorisedPosterior, ProjectedPosterior
 from .registry import Record, Registry, value
 
@@ -34,7 +34,7 @@ _KERNELS = (
     RBF, Matern, Exponential, RationalQuadratic, Linear, Polynomial, MLP, Periodic, Bias, White, Relevance,
     FromFunction, Precomputed, Sum, Product, Scaled,
 )  # fmt: skip
-_LIKELIHOODS = (Gaussian, Probit, Logit, Ordinal, Laplace, StudentT, Poisson)
+_LIKELIHOODS = (Gaussian, Probit, Logit, Ordinal, Laplace, StudentT, Poisson, Weighted, WeightedDiscrete)
 _POSTERIORS = (FactorisedPosterior, ProjectedPosterior)
 
 

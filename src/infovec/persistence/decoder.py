@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -36,13 +36,13 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no(name: str) -> None:
+def _no(name: str) -> Any:
     raise ModelFileError(f"{name} is not JSON")
 
 
 def _finite(text: str) -> float:
     number = float(text)
-    return number if math.isfinite(number) else _no(text)  # type: ignore[return-value]
+    return number if math.isfinite(number) else _no(text)
 
 
 def own_things(things: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Decoder:
     def __init__(self, reader: Reader, registry: Registry, own: Mapping[str, Any]) -> None:
         self.reader, self.registry, self.own = reader, registry, own
         self.arrays: dict[str, tuple[Array, Layout]] = {}
-        self._kinds = {
+        self._kinds: dict[str, Callable[..., Any]] = {
             "float": lambda value: _FLOATS[value],
             "scalar": lambda array: self._of(array, np.ndarray)[()],
             "array": self._array,

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from ..errors import ModelFileError, ParameterError
-from .archive import HEAD, JSON_LIMIT, MODEL, SUMS, Reader, Writer
+from .archive import HEAD, MODEL, SUMS, TEXT_LIMIT, Reader, Writer, too_many_parts
 from .arrays import chunks
 from .atomic import replacing
 from .decoder import Decoder, own_things, parsed
@@ -81,8 +81,8 @@ def _text(tree: Any, what: str) -> bytes:
         text = json.dumps(tree, ensure_ascii=True, allow_nan=False, indent=1).encode("ascii")
     except (TypeError, ValueError) as error:
         raise ModelFileError(f"{what} cannot be written as JSON: {error}") from error
-    if len(text) > JSON_LIMIT:
-        raise ModelFileError(f"{what} has more than {JSON_LIMIT} bytes of text; keep numbers in arrays")
+    if len(text) > TEXT_LIMIT or too_many_parts(text):
+        raise ModelFileError(f"{what} cannot be saved: too many or too long texts, lists or dicts; use arrays")
     return text
 
 

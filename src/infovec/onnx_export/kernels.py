@@ -1,0 +1,141 @@
+"""Kernels as ONNX operations: the matrix to the active inputs, and the diagonal."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._types import Floats
+from ..errors import ParameterError
+from ..kernels import (
+    RBF,
+    Bias,
+    Exponential,
+    Kernel,
+    Linear,
+    Matern,
+    Polynomial,
+    Product,
+    RationalQuadratic,
+    Relevance,
+    Scaled,
+    Sum,
+    White,
+)
+from ..kernels.stationary import Stationary
+from .graph import Graph
+
+__all__ = ["diagonal", "matrix"]
+
+
+def matrix(g: Graph, kernel: Kernel, X: str, Z: Floats) -> str:
+    """Return k(X, Z), of shape (n, d)."""
+    if type(kernel) not in _KNOWN:
+        raise _unknown(kernel)
+    if isinstance(kernel, Sum | Product):
+        left, right = matrix(g, kernel.left, X, Z), matrix(g, kernel.right, X, Z)
+        return g.do("Add" if isinstance(kernel, Sum) else "Mul", left, right)
+    if isinstance(kernel, Scaled):
+        return g.times(matrix(g, kernel.kernel, X, Z), kernel.factor)
+    if isinstance(kernel, Relevance):
+        root = np.sqrt(kernel.relevance)
+        return matrix(g, kernel.kernel, g.times(X, root), Z * root)
+    if isinstance(kernel, Bias | White):
+        constant = g.constant(np.full((1, len(Z)), kernel.variance if isinstance(kernel, Bias) else 0.0))
+        return g.add(_zeros(g, X, keep=True), constant)
+    if isinstance(kernel, Linear):
+        weight = kernel.variance * (1.0 if kernel.relevance is None else np.asarray(kernel.relevance))
+        return g.do("MatMul", X, g.constant((Z * weight).T))
+    if isinstance(kernel, Polynomial):
+        return _polynomial(g, kernel, g.do("MatMul", X, g.constant(Z.T)), _squares(g, X, keep=True), np.sum(Z**2, 1))
+    assert isinstance(kernel, Stationary)
+    scale = 1.0 / np.asarray(kernel.length_scale)
+    return g.times(_PROFILES[type(kernel)](g, kernel, _distances(g, g.times(X, scale), Z * scale)), kernel.variance)
+
+
+def diagonal(g: Graph, kernel: Kernel, X: str) -> str:
+    """Return k(x, x) for every row, white noise included, of shape (n,)."""
+    if isinstance(kernel, Sum | Product):
+        left, right = diagonal(g, kernel.left, X), diagonal(g, kernel.right, X)
+        return g.do("Add" if isinstance(kernel, Sum) else "Mul", left, right)
+    if isinstance(kernel, Scaled):
+        return g.times(diagonal(g, kernel.kernel, X), kernel.factor)
+    if isinstance(kernel, Relevance):
+        return diagonal(g, kernel.kernel, g.times(X, np.sqrt(kernel.relevance)))
+    if isinstance(kernel, Linear):
+        root = 1.0 if kernel.relevance is None else np.sqrt(kernel.relevance)
+        return g.times(_squares(g, g.times(X, root)), kernel.variance)
+    assert isinstance(kernel, Bias | White | Polynomial | Stationary)
+    return g.plus(_zeros(g, X), kernel.variance)
+
+
+def _unknown(kernel: Kernel) -> ParameterError:
+    return ParameterError(
+        f"{kernel!r} cannot be exported to ONNX; these can: RBF, Matern with nu 0.5, 1.5, 2.5 or infinity, "
+        "Exponential, RationalQuadratic, Linear, Polynomial, Bias, White, and sums, products, multiples and Relevance "
+        "of these"
+    )
+
+
+def _zeros(g: Graph, X: str, keep: bool = False) -> str:
+    return g.times(g.row_sums(X, keep), 0.0)
+
+
+def _squares(g: Graph, X: str, keep: bool = False) -> str:
+    return g.row_sums(g.do("Mul", X, X), keep)
+
+
+def _distances(g: Graph, X: str, Z: Floats) -> str:
+    """Squared distances by |x|^2 + |z|^2 - 2 x'z, around the mean of Z."""
+    centre = Z.mean(axis=0)
+    X, Z = g.plus(X, -centre), Z - centre
+    product = g.times(g.do("MatMul", X, g.constant(Z.T)), -2.0)
+    total = g.plus(g.add(product, _squares(g, X, keep=True)), np.sum(Z**2, axis=1))
+    return g.do("Max", total, g.constant(0.0))
+
+
+def _exp(g: Graph, a: str, factor: float) -> str:
+    return g.do("Exp", g.times(a, factor))
+
+
+def _rbf(g: Graph, kernel: Any, D: str) -> str:
+    return _exp(g, D, -0.5)
+
+
+def _matern(g: Graph, kernel: Any, D: str) -> str:
+    if np.isinf(kernel.nu):
+        return _exp(g, D, -0.5)
+    if kernel.nu not in (0.5, 1.5, 2.5):
+        raise _unknown(kernel)
+    t = g.do("Sqrt", g.times(D, 2.0 * kernel.nu))
+    decay = _exp(g, t, -1.0)
+    if kernel.nu == 0.5:
+        return decay
+    polynomial = g.plus(t, 1.0)
+    if kernel.nu == 2.5:
+        polynomial = g.add(polynomial, g.times(g.do("Mul", t, t), 1.0 / 3.0))
+    return g.do("Mul", polynomial, decay)
+
+
+def _exponential(g: Graph, kernel: Any, D: str) -> str:
+    return _exp(g, g.do("Pow", D, g.constant(0.5 * kernel.power)), -1.0)
+
+
+def _rational(g: Graph, kernel: Any, D: str) -> str:
+    return g.do("Pow", g.plus(g.times(D, 0.5 / kernel.alpha), 1.0), g.constant(-float(kernel.alpha)))
+
+
+def _polynomial(g: Graph, kernel: Polynomial, S: str, xx: str, zz: Floats) -> str:
+    """The normalised form of the Thesis 2.1.8."""
+    norms = g.do("Sqrt", g.do("Mul", g.plus(xx, kernel.offset), g.constant(zz + kernel.offset)))
+    cosine = g.do("Div", g.plus(S, kernel.offset), norms)
+    return g.times(g.do("Pow", cosine, g.constant(float(kernel.degree))), kernel.variance)
+
+
+_PROFILES: dict[type, Callable[[Graph, Any, str], str]] = {
+    RBF: _rbf,
+    Matern: _matern,
+    Exponential: _exponential,
+    RationalQuadratic: _rational,
+}
+_KNOWN = frozenset([*_PROFILES, Linear, Polynomial, Bias, White, Sum, Product, Scaled, Relevance])

@@ -1,0 +1,146 @@
+"""Exported models predict what the estimators do, in another runtime."""
+
+import numpy as np
+import pytest
+from fixed import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from scipy import sparse
+from scipy.special import expit, ndtr
+
+from infovec.errors import ParameterError
+from infovec.kernels import (
+    MLP,
+    RBF,
+    Bias,
+    Exponential,
+    FromFunction,
+    Linear,
+    Matern,
+    Polynomial,
+    RationalQuadratic,
+    Relevance,
+    White,
+)
+from infovec.likelihoods import Gaussian, Laplace, Logit, Poisson, Probit, StudentT
+from infovec.numerics.logistic import normal_mixture
+from infovec.onnx_export import to_onnx
+
+onnx = pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+
+ARD = np.array([0.7, 1.3, 2.0])
+KERNELS = [
+    None,
+    RBF(ARD, 20.0) + Bias(),
+    RBF(2.0, 30.0) + 0.5 * Linear(2.0, relevance=ARD) + Bias() + White(0.3),
+    Matern(ARD, 5.0, nu=0.5),
+    Matern(2.0, 5.0, nu=1.5) + Linear(),
+    Matern(2.0, 5.0, nu=2.5) * RBF(3.0),
+    Matern(2.0, 5.0, nu=np.inf),
+    Exponential(2.0, 9.0, power=1.3) + Bias(),
+    RationalQuadratic(ARD, 9.0, alpha=0.7),
+    4.0 * Polynomial(degree=3, offset=0.5),
+    Relevance(RBF(1.0, 9.0) + Linear(), np.array([0.9, 0.3, 0.5])),
+]
+
+
+def data(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = 5.0 + rng.normal(size=(n, 3)) * [1.0, 2.0, 3.0]
+    return X, X[:, 0] + np.sin(X[:, 1]) + 0.3 * rng.normal(size=n)
+
+
+def run(model, X, dtype="float64", path=None):
+    exported = to_onnx(model, path, dtype=dtype)
+    onnx.checker.check_model(exported, full_check=True)
+    session = runtime.InferenceSession(exported.SerializeToString(), providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, {"X": np.asarray(X, dtype=dtype)}), strict=True))
+
+
+def check_latent(found, model, X):
+    mean, std = model.predict_latent(X)
+    np.testing.assert_allclose(found["latent_mean"], mean, rtol=1e-7, atol=1e-7 * np.abs(mean).max())
+    np.testing.assert_allclose(found["latent_variance"], std**2, rtol=1e-6, atol=1e-8 * np.max(std**2))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_every_kernel(kernel):
+    X, y = data()
+    approximation = "factorised" if isinstance(kernel, Matern) else "projected"
+    model = IVMClassifier(kernel=kernel, approximation=approximation, n_active=40, random_state=0).fit(X, y > 6)
+    Z = np.vstack([X, data(50, 1)[0] + 2.0])
+    found = run(model, Z)
+    check_latent(found, model, Z)
+    np.testing.assert_allclose(found["probability"], model.predict_proba(Z), atol=1e-6)
+    clear = np.abs(found["probability"][:, 0] - 0.5) > 1e-5
+    np.testing.assert_array_equal(found["label"][clear], model.predict(Z)[clear])
+
+
+@pytest.mark.parametrize("likelihood", [Probit(0.4, 2.0), Logit(), Logit(-0.5, 6.0), "logit"], ids=str)
+@pytest.mark.parametrize("variance", [0.1, 10.0, 3000.0])
+def test_every_likelihood_of_classes(likelihood, variance, tmp_path):
+    X, y = data()
+    labels = np.where(y > 6, "größer", "kleiner")
+    kernel = RBF(ARD, variance) + Bias(variance)
+    model = IVMClassifier(kernel=kernel, likelihood=likelihood, n_active=40, random_state=0).fit(X, labels)
+    found = run(model, X, path=tmp_path / "m.onnx")
+    np.testing.assert_allclose(found["probability"], model.predict_proba(X), atol=1e-6)
+    assert np.mean(found["label"] == model.predict(X)) > 0.99
+    assert (tmp_path / "m.onnx").read_bytes() == to_onnx(model).SerializeToString()
+
+
+@pytest.mark.parametrize("labels", [[2, 5, 7, 9], [0.0, 1.0, 2.0, 3.0], ["a", "b", "c", "d"]], ids=str)
+def test_ordered_categories(labels):
+    X, y = data()
+    y = np.array(labels)[np.digitize(y, [4.5, 5.5, 6.5])]
+    model = IVMOrdinalClassifier(n_active=40, random_state=0, categories=labels).fit(X, y)
+    found = run(model, X)
+    np.testing.assert_allclose(found["probability"], model.predict_proba(X), atol=1e-6)
+    assert np.mean(found["label"] == model.predict(X)) > 0.99
+    assert found["label"].tolist()[0] in labels
+
+
+@pytest.mark.parametrize(
+    "likelihood", [Gaussian(0.1, bias=2.0), Gaussian(np.linspace(0.1, 1, 150)), Laplace(), StudentT()]
+)
+def test_regression_and_sparse_inputs(likelihood):
+    X, y = data()
+    model = IVMRegressor(likelihood=likelihood, n_active=40, random_state=0).fit(sparse.csr_array(X), y)
+    found = run(model, X)
+    mean, std = model.predict(X, return_std=True)
+    np.testing.assert_allclose(found["mean"], mean, rtol=1e-7)
+    np.testing.assert_allclose(found["std"], std, rtol=1e-6)
+
+
+def test_single_precision_inputs():
+    X, y = data()
+    X = X.astype(np.float32)
+    model = IVMClassifier(n_active=40, random_state=0).fit(X, y > 6)
+    np.testing.assert_allclose(run(model, X, "float32")["probability"], model.predict_proba(X), atol=1e-6)
+
+
+def test_logistic_function_as_a_mixture():
+    scales, weights = normal_mixture()
+    f = np.linspace(-40, 40, 4001)
+    np.testing.assert_allclose(ndtr(f[:, None] / scales) @ weights, expit(f), atol=1e-12)
+    for var in (1e-6, 0.3, 40.0, 1e5):
+        mean = np.linspace(-3, 3, 41) * np.sqrt(4.0 + var)
+        expected = np.exp(Logit().tilted(np.ones(41), mean, np.full(41, var)).log_z)
+        np.testing.assert_allclose(ndtr(mean[:, None] / np.sqrt(scales**2 + var)) @ weights, expected, atol=1e-12)
+
+
+def test_what_cannot_be_exported():
+    X, y = data()
+    with pytest.raises(ParameterError, match="fitted estimator"):
+        to_onnx(IVMClassifier())
+    for kernel in (MLP(), Matern(nu=0.8) + Bias(), Relevance(MLP(), 0.5)):
+        with pytest.raises(ParameterError, match=r"cannot be exported to ONNX; these can: RBF"):
+            to_onnx(IVMRegressor(kernel=kernel, n_active=5, random_state=0).fit(X, y))
+    counts = IVMRegressor(likelihood=Poisson(), n_active=5, random_state=0).fit(X, np.round(np.abs(y)))
+    with pytest.raises(ParameterError, match=r"Poisson.*cannot be exported"):
+        to_onnx(counts)
+    words = IVMClassifier(kernel=FromFunction(lambda A, B: np.equal.outer(A, B).astype(float))).fit(["a", "b"], [0, 1])
+    with pytest.raises(ParameterError, match="kernel of objects"):
+        to_onnx(words)
+    with pytest.raises(ParameterError, match="dtype must be"):
+        to_onnx(IVMRegressor(n_active=5).fit(X, y), dtype="int8")
