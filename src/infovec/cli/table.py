@@ -148,8 +148,8 @@ class Encoder:
 
     def _missing(self, block: Block, row: int, column: str) -> DataError:
         return DataError(
-            f"{self.name}, {block.place(row)}, column {column!r}: the value is missing, and the model does not know how "
-            "to fill it. Fit it with --impute median, or fill the value"
+            f"{self.name}, {block.place(row)}, column {column!r}: the value is missing, and the model does not know "
+            "how to fill it. Fit it with --impute median, or fill the value"
         )
 
     def warning(self) -> str | None:
