@@ -64,19 +64,20 @@ def check(folder, truth):
     return error
 
 
-def main(folder, n_species, environment=None):
-    """Run the commands for every table; return their output and error by name."""
-    found = {}
+def run(folder):
+    """Run the commands in a shell; return what they print."""
+    done = subprocess.run(["sh", "-e", "-c", commands()], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def main(folder, n_species):
+    """Run the commands for every table."""
     for name, columns, X, y in tables(n_species):
         truth = write(folder / name, columns, X, y)
-        done = subprocess.run(
-            ["sh", "-e", "-c", commands()], cwd=folder / name, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        found[name] = done.stdout, check(folder / name, truth)
-    return found
+        output = run(folder / name)
+        print(f"{name}: {check(folder / name, truth):.3f}\n{output}")
 
 
 if __name__ == "__main__":
-    for name, (output, error) in main(Path(sys.argv[1]), 2).items():
-        print(f"{name}: {error:.3f}\n{output}")
+    main(Path(sys.argv[1]), 2)
