@@ -281,7 +281,9 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         spent: float = 0.0,
     ) -> None:
         """Select, infer, and store what came of it."""
-        run = Run(driver, X, training, self._listeners(), time_limit(self.max_time) - spent)
+        limit = time_limit(self.max_time)
+        left = max(limit - spent, 0.25 * limit)  # a model without active rows is none
+        run = Run(driver, X, training, self._listeners(), left)
         stop, result = run.to(wanted, patience)
         if stop is StopReason.INTERRUPTED:
             warnings.warn(

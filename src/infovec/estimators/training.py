@@ -17,6 +17,7 @@ from ..selection.cost import calibrate, predict_bytes, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import IndexRule, LocalShard, ProjectedShard, RefilledShard
 from .budget import feature_entries, memory_limit, shown_bytes, stub_entries
+from .defaults import column_spreads
 from .gain_driver import GainDriver
 from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, open_size, precision, score_function
 
@@ -242,6 +243,7 @@ def _in_precision(X: Inputs, kernel: Kernel, dtype: str) -> Inputs:
     if not kernel.numeric:
         return X
     if dtype == "float32" and kernel.shift_invariant and isinstance(X, np.ndarray):
-        centred = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-        return centred.astype(np.float32, copy=False)
+        mean, deviation = X.mean(axis=0, dtype=np.float64), column_spreads(X)[0]
+        if X.dtype != np.float32 or np.any(np.abs(mean) > deviation):  # else a copy would gain nothing
+            return (X - mean.astype(X.dtype)).astype(np.float32, copy=False)
     return X.astype(dtype, copy=False)
