@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import log_ndtr, logsumexp
 
 
 def fd_gradient(function: Callable, theta: np.ndarray, step: float = 6e-6) -> np.ndarray:
@@ -121,6 +122,81 @@ def gaussian_log_density(y: np.ndarray, cov: np.ndarray) -> float:
     return -0.5 * (y @ np.linalg.solve(cov, y) + np.linalg.slogdet(2 * np.pi * cov)[1])
 
 
+def race_log_z(label, mean: np.ndarray, var: np.ndarray) -> np.ndarray:
+    """Log probability that f_label + e_label is the largest, f ~ N(mean, var), e ~ N(0, 1) (GR06 eq. 5.5)."""
+    return logsumexp(_race_terms(label, mean, var, skip=-1), axis=-1)
+
+
+def race_gradient(label, mean: np.ndarray) -> np.ndarray:
+    """p of GR06 section 4.4, from eq. 4.3 and 4.4 as printed; var is zero."""
+    C, no_var = mean.shape[-1], np.zeros_like(mean)
+    log_z, p = race_log_z(label, mean, no_var), np.zeros_like(mean)
+    own = np.take_along_axis(mean, np.asarray(label)[..., None], axis=-1)[..., 0]
+    for k in range(C):
+        density = -0.5 * (_U - (mean[..., k] - own)[..., None]) ** 2 - 0.5 * np.log(2 * np.pi)
+        p[..., k] = -np.exp(logsumexp(_race_terms(label, mean, no_var, skip=k) + density, axis=-1) - log_z)
+    np.put_along_axis(p, np.asarray(label)[..., None], 0.0, axis=-1)
+    np.put_along_axis(p, np.asarray(label)[..., None], -p.sum(axis=-1, keepdims=True), axis=-1)
+    return p
+
+
+_U, _U_WEIGHTS = (12.0 * v for v in np.polynomial.legendre.leggauss(160))
+
+
+def _race_terms(label, mean, var, skip):
+    """Logs of weight, N(u) and the product over j of Phi, without the own class and ``skip``, at nodes u."""
+    sd, label = np.sqrt(1.0 + var), np.asarray(label)[..., None]
+    own_mean, own_sd = (np.take_along_axis(v, label, axis=-1) for v in (mean, sd))
+    terms = np.log(_U_WEIGHTS) - 0.5 * _U**2 - 0.5 * np.log(2 * np.pi)
+    for j in range(mean.shape[-1]):
+        factor = log_ndtr((_U * own_sd + own_mean - mean[..., j, None]) / sd[..., j, None])
+        terms = terms + np.where((label == j) | (skip == j), 0.0, factor)
+    return terms
+
+
+def variational_probit(covariances, labels, iterations: int = 2000):
+    """GR06 section 4 with all rows, its own iteration: means (n, C), covariances, and the bound of erratum 5."""
+    n, C = len(labels), len(covariances)
+    S = [K @ np.linalg.inv(np.eye(n) + K) for K in covariances]
+    mean = np.zeros((n, C))
+    for _ in range(iterations):
+        target = mean + race_gradient(labels, mean)
+        new = np.column_stack([S[c] @ target[:, c] for c in range(C)])
+        moved, mean = np.max(np.abs(new - mean)), new
+        if moved < 1e-8:
+            break
+    return mean, S, variational_bound_of(covariances, labels, mean, S)
+
+
+def variational_bound_of(covariances, labels, mean, S) -> float:
+    """GR06 appendix C with the constant corrected, for any means and covariances."""
+    value = float(race_log_z(labels, mean, np.zeros_like(mean)).sum())
+    for c, K in enumerate(covariances):
+        inverse = np.linalg.inv(K)
+        log_dets = np.linalg.slogdet(K)[1] - np.linalg.slogdet(S[c])[1]
+        quadratic = mean[:, c] @ inverse @ mean[:, c]
+        value -= 0.5 * (np.trace(S[c]) + log_dets + np.trace(inverse @ S[c]) + quadratic - len(labels))
+    return value
+
+
+class DenseMultinomialIVM:
+    """GR06 section 5 on full covariance matrices: eq. 5.1-5.5, nothing clever."""
+
+    def __init__(self, covariances, labels) -> None:
+        self.cov, self.labels = [np.array(K, dtype=float) for K in covariances], labels
+        self.mean = np.zeros((len(labels), len(covariances)))
+
+    def log_proba(self) -> np.ndarray:
+        return race_log_z(self.labels, self.mean, np.column_stack([np.diag(S) for S in self.cov]))
+
+    def include(self, i: int) -> None:
+        p = race_gradient(self.labels[i], self.mean[i])
+        for c, S in enumerate(self.cov):
+            s = S[:, i].copy()
+            self.mean[:, c] += p[c] / (1.0 + s[i]) * s
+            self.cov[c] = S - np.outer(s, s) / (1.0 + s[i])
+
+
 def sparse_regression(K_I, K_IX, diag, y, noise, blur, K_IZ, diag_Z):
     """Evidence and predictions of FITC (blur) and DTC: the prior with K replaced, everything dense."""
     Q = K_IX.T @ np.linalg.solve(K_I, K_IX)
@@ -129,3 +205,111 @@ def sparse_regression(K_I, K_IX, diag, y, noise, blur, K_IZ, diag_Z):
     mean = cross.T @ np.linalg.solve(Q + D, y)
     var = diag_Z - np.einsum("ij,ij->j", cross, np.linalg.solve(Q + D, cross))
     return gaussian_log_density(y, Q + D), mean, var
+
+
+def expected_by_panels(log_prob: Callable, mean: float, var: float) -> float:
+    """E[log p(y | f)] for f = N(mean, var): 30 Gauss-Legendre nodes on each of 240 panels."""
+    edges = np.linspace(-12.0, 12.0, 241)
+    half = 0.5 * np.diff(edges)[:, None]
+    z = (edges[:-1, None] + half * (_NODES + 1.0)).ravel()
+    weights = (half * _WEIGHTS).ravel() * np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
+    return float(weights @ log_prob(mean + np.sqrt(var) * z))
+
+
+def factorised_evidence(K, active, precision, site_mean, log_z: Callable) -> float:
+    """SLH eq. 3: determinants and quadratic forms of the n-dimensional Gaussians, each cavity computed anew."""
+    mean, cov = gaussian_from_sites(K, active, precision, site_mean)
+    total = 0.5 * (np.linalg.slogdet(cov)[1] + mean @ np.linalg.solve(cov, mean) - np.linalg.slogdet(K)[1])
+    for i in range(len(K)):
+        if i not in active:
+            total += log_z(i, mean[i], cov[i, i])
+            continue
+        k = int(np.flatnonzero(active == i)[0])
+        others = np.delete(np.arange(len(active)), k)
+        h, A = gaussian_from_sites(K, active[others], precision[others], site_mean[others])
+        b, v = precision[k] * site_mean[k], A[i, i]
+        log_site = -0.5 * np.log1p(precision[k] * v)  # log E[exp(b u - pi u^2 / 2)] under the cavity
+        log_site += 0.5 * ((b + h[i] / v) ** 2 / (precision[k] + 1 / v) - h[i] ** 2 / v)
+        total += log_z(i, h[i], v) - log_site
+    return total
+
+
+def factorised_bound(K, active, precision, site_mean, expected: Callable) -> float:
+    """E_Q[log P(y | u)] - D[Q || P] with both as n-dimensional Gaussians."""
+    mean, cov = gaussian_from_sites(K, active, precision, site_mean)
+    likelihood = sum(expected(i, mean[i], cov[i, i]) for i in range(len(K)))
+    return likelihood - gaussian_relative_entropy(mean, cov, np.zeros(len(K)), K)
+
+
+def race_by_quadrature(noise: str, label: int, mean: np.ndarray, var: np.ndarray):
+    """log Z, g and nu of the class whose latent value plus noise is the largest, by adaptive quadrature.
+
+    Every class needs the distribution of N(mean, var) plus noise; for Gumbel noise it is an integral itself. Moments
+    are those of each latent value under the tilted distribution, weighted node by node.
+    """
+    rest = [c for c in range(len(mean)) if c != label]
+    if noise == "normal":
+        parts = {c: (lambda t, c=c: _normal_below(t - mean[c], var[c])) for c in range(len(mean))}
+    else:
+        parts = {c: (lambda t, c=c: _gumbel_below(t - mean[c], var[c])) for c in range(len(mean))}
+    scale = np.sqrt(var + 2.0)
+    edges = np.unique(np.concatenate([
+        m + s * np.array([-12, -8, -4, -2, -1, -0.3, 0, 0.3, 1, 2, 4, 8, 12]) for m, s in zip(mean, scale, strict=True)
+    ] + [np.max(mean) + np.arange(-6.0, 60.0, 3.0)]))  # fmt: skip
+    half = 0.5 * np.diff(edges)[:, None]
+    t = (edges[:-1, None] + half * (_NODES + 1.0)).ravel()
+    weight = (half * _WEIGHTS).ravel()
+    found = {c: parts[c](t) for c in parts}  # log F, E[u | below], E[u^2 | below]; and the same given equality
+    log_terms = np.log(weight) + found[label][3] + sum(found[c][0] for c in rest)
+    top = log_terms.max()
+    w = np.exp(log_terms - top)
+    log_z, w = top + np.log(w.sum()), w / w.sum()
+    g, nu = np.empty(len(mean)), np.empty(len(mean))
+    for c in parts:
+        first, second = found[c][4:6] if c == label else found[c][1:3]  # moments of (u - mean) / sd
+        m = w @ first
+        g[c], nu[c] = m / np.sqrt(var[c]), (1.0 - (w @ second - m * m)) / var[c]
+    return log_z, g, nu
+
+
+def _normal_below(t, var):
+    """For v = u + N(0, 1), u = N(0, var): log P(v < t) and moments of u / sd given that; the same for v = t."""
+    total = 1.0 + var
+    z, r = t / np.sqrt(total), np.sqrt(var / total)
+    log_phi = -0.5 * z * z - 0.5 * np.log(2 * np.pi)
+    h = np.exp(log_phi - log_ndtr(z))
+    return log_ndtr(z), -r * h, 1.0 - r**2 * z * h, log_phi - 0.5 * np.log(total), r * z, 1.0 - r**2 + (r * z) ** 2
+
+
+def _gumbel_below(t, var):
+    """The same for Gumbel noise, by panels over u that crowd where the noise has its scale."""
+    sd = np.sqrt(var)
+    base = np.linspace(-12, 12, 19)
+    out = []
+    for s in np.array_split(t, max(1, len(t) // 100)):
+        near = np.clip((s[:, None] + np.linspace(-6, 6, 13)) / sd, -12, 12)
+        edges = np.sort(np.hstack([np.tile(base, (len(s), 1)), near]), axis=1)
+        half = 0.5 * np.diff(edges, axis=1)[:, :, None]
+        x = (edges[:, :-1, None] + half * (_NODES + 1.0)).reshape(len(s), -1)
+        with np.errstate(over="ignore", divide="ignore"):
+            log_w = np.log(half * _WEIGHTS).reshape(len(s), -1) - 0.5 * x * x - 0.5 * np.log(2 * np.pi)
+            below = log_w - np.exp(sd * x - s[:, None])
+        columns = []
+        for terms in (below, below + sd * x - s[:, None]):
+            log_total = logsumexp(terms, axis=1)
+            p = np.exp(terms - np.maximum(log_total, -1e300)[:, None])
+            columns += [log_total, (p * x).sum(axis=1), (p * x**2).sum(axis=1)]
+        out.append(columns)
+    return np.concatenate(out, axis=1)
+
+
+def class_moments_by_product(log_prob: Callable, mean: np.ndarray, var: np.ndarray, order: int = 48):
+    """log Z, g and nu of P(y | f) under independent Gaussians by a product of Gauss-Hermite rules."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(order)
+    grids = np.meshgrid(*([nodes] * len(mean)), indexing="ij")
+    x = np.stack([grid.ravel() for grid in grids], axis=1)
+    w = np.prod(np.meshgrid(*([weights / weights.sum()] * len(mean)), indexing="ij"), axis=0).ravel()
+    p = w * np.exp(log_prob(mean + np.sqrt(var) * x))
+    z, p = p.sum(), p / p.sum()
+    first = p @ x
+    return np.log(z), first / np.sqrt(var), (1.0 - (p @ x**2 - first**2)) / var

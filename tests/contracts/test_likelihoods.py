@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from oracles import fd_gradient, tilted_by_panels
+from oracles import expected_by_panels, fd_gradient, tilted_by_panels
 
 import infovec.likelihoods as module
 from infovec.errors import ParameterError
@@ -236,3 +236,22 @@ def test_gaussian_with_a_variance_for_each_row():
 def test_impossible_parameters_and_targets_are_named(make, message):
     with pytest.raises(ParameterError, match=message):
         make()
+
+
+@each_case
+def test_expected_log_likelihood_and_its_slopes(likelihood, targets, real):
+    y, mean, var = (v.ravel() for v in np.meshgrid(targets, [-3.0, 0.0, 2.0], [1e-3, 0.1, 2.0], indexing="ij"))
+    got = likelihood.expected_log_prob(y, mean, var)
+    for i in range(len(y)):
+        want = expected_by_panels(lambda f, v=y[i]: likelihood.log_prob(v, f), mean[i], var[i])
+        assert got[i] == pytest.approx(want, rel=0.05, abs=0.01)  # 32 nodes miss some of a narrow peak
+    slopes = likelihood.d_expected_log_prob(y, mean, var)
+    for one, other in zip(slopes, Likelihood.d_expected_log_prob(likelihood, y, mean, var), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6 * max(np.abs(other).max(initial=0.0), 1.0))
+
+
+def test_sites_of_gaussian_noise_move_with_it():
+    y = np.array([0.3, -1.0, 4.0])
+    for likelihood in (Gaussian(0.3, bias=0.7), Gaussian(np.array([0.1, 1.0, 5.0]), bias=-0.2)):
+        for one, other in zip(likelihood.d_site(y), Likelihood.d_site(likelihood, y), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-9)

@@ -17,7 +17,7 @@ from oracles import (
 from infovec.kernels import MLP, RBF, Bias, Exponential, Linear, Matern, Periodic, Polynomial, RationalQuadratic, White
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
 from infovec.posterior import ProjectedPosterior
-from infovec.projected import coupling_free_gain, evidence_gradient, infer, make_basis, variational_bound
+from infovec.projected import coupling_free_gain, ep, evidence_gradient, infer, make_basis, variational_bound
 from infovec.shards import ProjectedShard
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -310,3 +310,30 @@ def test_gain_is_the_relative_entropy_of_the_thesis(likelihood):
         keep = np.concatenate([np.arange(3), 3 + outside])  # u of active rows is a function of v
         want.append(gaussian_relative_entropy(m[keep], S[np.ix_(keep, keep)], mean[keep], cov[np.ix_(keep, keep)]))
     np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-8)
+
+
+def test_a_part_of_the_active_set_at_first_ends_in_the_same_place(monkeypatch):
+    X = inputs(300)
+    y, active = targets(Probit(), X), np.arange(0, 300, 5)
+    shards, _ = project(RBF(0.7, 4.0), Probit(), X, y, active)
+    start = active, np.full(60, 0.5), 0.5 * y[active]
+    at_once = infer(shards, start, tolerance=1e-8)
+    sites = shards[0].precision.copy(), shards[0].b.copy()
+    monkeypatch.setattr(ep, "_DEEP", 40)
+    in_steps = infer(shards, start, tolerance=1e-8)
+    assert len(in_steps.sweeps) < len(at_once.sweeps)
+    assert shards[0].depth == 60
+    np.testing.assert_allclose(in_steps.log_evidence, at_once.log_evidence, rtol=1e-9)
+    for found, expected in zip((shards[0].precision, shards[0].b), sites, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_an_end_asked_for_early_leaves_a_posterior_of_the_whole_active_set(monkeypatch):
+    X = inputs(300)
+    y, active = targets(Probit(), X), np.arange(0, 300, 5)
+    shards, _ = project(RBF(0.7, 4.0), Probit(), X, y, active)
+    monkeypatch.setattr(ep, "_DEEP", 40)
+    found = infer(shards, (active, np.full(60, 0.5), 0.5 * y[active]), watch=lambda sweep: True)
+    assert not found.converged
+    assert len(found.sweeps) == 1
+    assert len(found.beliefs.beta) == 60

@@ -103,3 +103,37 @@ def test_smola_and_bartlett_take_the_candidate_of_the_largest_decrease(thesis_pl
     for t in range(5):
         others = [i for i in range(20) if i not in active[:t]]
         assert active[t] == min(others, key=lambda i: objective([*active[:t], i]))
+
+
+@pytest.fixture
+def small(dataset, monkeypatch, tmp_path):
+    """A quick run in this process, by quantity: ours, and the difference."""
+    monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.chdir(tmp_path)
+    from experiments.catalogue import load
+
+    def run(name, data):
+        dataset(data)
+        rows = load(name).run(True)
+        return {row["quantity"]: (row["ours"], row["difference"]) for row in rows}
+
+    return run
+
+
+def test_usps_learned_by_the_ep_evidence(small):
+    rows = small("slh-usps-binary", "usps")
+    assert rows["6 against rest d=50: error %"][0] < 5.0  # the paper, with all rows: 2.24
+    assert rows["6 against rest d=50: log likelihood"][0] > -0.3
+
+
+def test_strategies_for_the_sites(small, tmp_path):
+    rows = small("slh-strategies", "usps")
+    for sites in ("constant", "hybrid", "exact"):
+        assert rows[f"{sites} d=40: criterion gained"][1] == "holds"
+    assert (tmp_path / "out" / "slh-strategies" / "figure-1.png").stat().st_size > 10_000
+
+
+def test_pumadyn_finds_the_relevant_inputs(small):
+    rows = small("slh-pumadyn", "pumadyn32nm")
+    assert rows["d=200: share of runs that find inputs 4, 5, 15, 16 alone"][1] == "holds"
+    assert rows["d=200: mean square error"][0] < 0.065  # the paper, with all rows: 0.0544

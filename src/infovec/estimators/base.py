@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..learning import Step
+from ..learning import Learning, Step
 from ..likelihoods import Likelihood
 from ..posterior import Posterior
 from ..selection import Callback, Driver, Patience, Progress, StopReason
@@ -25,8 +25,9 @@ from .defaults import default_kernel
 from .gain_driver import GainDriver
 from .inference import Result, Run, not_converged
 from .inputs import read
-from .learner import LEARN, learn
+from .learner import LEARN
 from .progress import ProgressBar
+from .restarts import learn
 from .savable import Savable
 from .settings import check_choice, check_growth, check_kernel
 from .training import APPROXIMATIONS, Plan, Training, prepare
@@ -35,6 +36,7 @@ from .warm import State, continues
 __all__ = ["InformativeVectorMachine"]
 
 _log = logging.getLogger("infovec")
+_LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
 
 class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -58,7 +60,7 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "entropy",
-        learn: str | None = "ep",
+        learn: str | Learning | None = "ep",
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
@@ -193,7 +195,8 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
 
     def _prepare(self, X: Any, y: Any) -> tuple[Training, Inputs]:
         check_choice("approximation", self.approximation, APPROXIMATIONS)
-        check_choice("learn", self.learn, LEARN)
+        if not isinstance(self.learn, Learning):
+            check_choice("learn", self.learn, LEARN)
         check_kernel(self.kernel)
         X, targets, likelihood, variance, score = self._read_targets(X, y)
         likelihood.check_targets(targets)
@@ -219,6 +222,7 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
                 "theta": np.array([step.theta for step in steps]),
+                "major": np.array([step.major for step in steps]),
             }
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
         self.__dict__.pop("_state", None)
@@ -233,7 +237,9 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
             seconds = time.perf_counter() - start
             return tell is not None and tell(Progress(0, training.wanted, 0.0, seconds, None, step.criterion))
 
-        learned = learn(training, self.kernel is None, 0.5 * time_limit(self.max_time), watch)  # half is for the rest
+        learning = self.learn if isinstance(self.learn, Learning) else Learning(str(self.learn))
+        limit = _LEARNING_SHARE * time_limit(self.max_time)
+        learned = learn(training, self.kernel is None, limit, watch, learning)
         if learned.interrupted:
             warnings.warn(
                 "interrupted while learning: the fit goes on with the parameters found so far; "

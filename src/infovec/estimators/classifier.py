@@ -38,12 +38,16 @@ class IVMClassifier(DiscreteMachine):
         How informative a row is; see ``infovec.scores``. "projected_gain" is the gain of the projected posterior itself
         (Thesis 4.4.2.1), several times slower to select by. As an attribute ``score`` is scikit-learn's method; the
         parameter is in ``get_params()``.
-    learn : {"ep", None}
-        "ep" maximises the EP evidence of the projected posterior over the parameters of kernel and likelihood, starting
-        from their values: on some of the rows with a small active set at first, in the end with ``n_active`` rows
-        active (at most 1000) and up to 10000 rows. A weak normal prior, on logarithms mostly, keeps them near the
-        start. When ``kernel`` is None its length scales keep their proportions; give one for each column to learn them
-        all. None leaves everything as given.
+    learn : {"ep", "active_set", "variational", None} or Learning
+        How the parameters of kernel and likelihood are learned, from their values on; ``infovec.learning.Learning``
+        says it in detail. "ep" maximises the EP evidence. Of the projected posterior: on some of the rows with a small
+        active set at first, in the end with ``n_active`` rows active (at most 1000) and up to 10000 rows. Of the
+        factorised one (SLH eq. 11): the active rows are selected anew in every major step and fixed in the minor steps
+        between, on as many rows. "active_set" (LSH05) and "variational" (Thesis C.3.3) do the same by criteria of the
+        factorised posterior, whichever is fitted in the end: with "projected" they learn from the factorised selection,
+        then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near the start.
+        When ``kernel`` is None its length scales keep their proportions; give one for each column to learn them all.
+        None leaves everything as given.
     block_size : int or "auto"
         Most rows included between two looks at all rows; blocks start at one row and grow. 1 is the algorithm of the
         papers, and what "auto" takes for up to a thousand rows.
@@ -56,7 +60,7 @@ class IVMClassifier(DiscreteMachine):
         and fewer, the best ones and some at random (SLH 3.2); less time than "all" on a large set, a fraction of its
         memory, and no worse in our comparisons. "refilled": all until 200 are included, then an index of a few hundred
         or thousand, half of it exchanged at random every time (NIPS03); the least memory, and less accurate. "auto" is
-        "shrinking" above 5000 rows, unless blocks are of one row, and else "all".
+        "shrinking" for the factorised posterior above 5000 rows, unless blocks are of one row, and else "all".
     blur : bool
         For "projected": whether the site of a row knows how much of it the active rows leave open. False is the plain
         KL-optimal projection of the Thesis, which is more confident.
@@ -65,7 +69,7 @@ class IVMClassifier(DiscreteMachine):
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not
         fit, some are made anew in every sweep.
     max_time : float, optional
-        Seconds after which selection, or inference, ends with what it has.
+        Seconds after which selection, or inference, ends with what it has. Learning takes half of them at most.
     dtype : {"float32", "float64"}
         Precision of the large matrices in training; small problems (up to a million entries of the n_active x n
         matrix) use double precision in any case.
@@ -98,7 +102,8 @@ class IVMClassifier(DiscreteMachine):
         Whether the sites of all rows came to rest; if not, there was a warning.
     history_ : dict
         "row", "score" and "seconds" of every inclusion; "sweep_log_evidence", "sweep_change", "sweep_damping" and
-        "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning.
+        "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning, and whether it was
+        a "major" one.
     stop_reason_ : str
     n_samples_fit_, fit_seconds_
         Rows of the training data and seconds of the fit.

@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .._types import Rows
-from ..learning import Model, ProjectedEvidence, Step, find_scale, optimise
+from ..learning import CRITERIA, Learning, Model, ProjectedEvidence, Step, find_scale, optimise
 from ..selection.interrupt import Interruption
-from .budget import threads
+from ..shards import own_threads
 from .training import Training
 
 __all__ = ["LEARN", "Learned", "learn"]
 
-LEARN = ("ep", None)
+LEARN = (*CRITERIA, None)
 
 
 class Stage(NamedTuple):
@@ -27,8 +27,7 @@ class Stage(NamedTuple):
     tolerance: float  # of the sites
 
 
-_STAGES = (Stage(1000, 100, 40, 1e-2), Stage(3000, 250, 12, 1e-2), Stage(10_000, 1000, 6, 3e-3))
-_SMALL = 2_000_000  # numbers of V up to which threads would wait for each other more than they work
+_STAGES = (Stage(1000, 100, 40, 3e-4), Stage(3000, 250, 12, 3e-4), Stage(10_000, 1000, 6, 3e-4))
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
 
 
@@ -38,42 +37,56 @@ class Learned(NamedTuple):
     training: Training
     steps: list[Step]
     interrupted: bool
+    level: float = -np.inf  # criterion of these parameters, to compare with that of another run
 
 
-def learn(training: Training, tied: bool, max_seconds: float, tell: Callable[[Step], object] | None) -> Learned:
+def learn(
+    training: Training,
+    model: Model,
+    max_seconds: float,
+    tell: Callable[[Step], object] | None,
+    learning: Learning = Learning(),
+) -> Learned:
     """Maximise the evidence of the projected posterior: cheaply at first, at the full active set in the end.
 
     Parameters
     ----------
     training : Training
-        With the parameters to start from.
-    tied : bool
-        Whether length scales of columns move together.
+    model : Model
+        The parameters to start from, and how they move.
     max_seconds : float
         When they are used up the best parameters so far are taken.
     tell : callable, optional
         Told of every evaluation; a true answer ends learning.
+    learning : Learning
+        Of which the numbers of steps count, if they are given: for stages as large as the last one.
     """
-    model, steps = Model.begin(training.kernel, training.likelihood, tied), list[Step]()
+    steps, level = list[Step](), -np.inf
     end = time.perf_counter() + max_seconds
     with Interruption() as interruption:
 
         def watch(step: Step) -> bool:
             return bool(tell and tell(step)) or interruption.asked or time.perf_counter() > end
 
-        for number, stage in enumerate(stages(len(training.y), training.wanted)):
+        for number, stage in enumerate(_planned(stages(len(training.y), training.wanted), learning)):
             if interruption.asked or time.perf_counter() > end or not model.size:
                 break
-            rows = _rows(training, stage.rows)
-            one_thread = stage.rows * stage.active <= _SMALL
-            with threads(1 if one_thread else None):
+            rows = training.sample(stage.rows)
+            with own_threads():
                 part = training.part(rows, stage.active, model.kernel, model.likelihood)
                 active = _at_random(part) if number == 0 else part.select()
                 objective = ProjectedEvidence(rows, part.X, part.y, active, part.dtype, part.blur, stage.tolerance)
                 model = find_scale(objective, model) if number == 0 else model
                 model, found = optimise(objective, model, stage.iterations, watch)
             steps += found
-    return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked)
+            level = max((step.criterion for step in found), default=level)
+    return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked, level)
+
+
+def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:
+    """The last stage as often, and with as many iterations, as is asked for."""
+    last = plan[-1]._replace(iterations=learning.minor_steps or plan[-1].iterations)
+    return [*plan[:-1], *[last] * (learning.major_steps or 1)]
 
 
 def stages(n: int, d: int) -> list[Stage]:
@@ -84,12 +97,6 @@ def stages(n: int, d: int) -> list[Stage]:
         stage for stage, later in pairwise(fitting) if stage.rows * stage.active < _NEAR * later.rows * later.active
     ]
     return [*kept, fitting[-1]] if kept else [fitting[-1]._replace(iterations=40)]
-
-
-def _rows(training: Training, size: int) -> Rows:
-    """Rows drawn at random, the same for the same random state, none of them held back."""
-    order = np.argsort(training.priority, kind="stable")
-    return np.sort(order[~training.held_back[order]][:size])
 
 
 def _at_random(part: Training) -> Rows:

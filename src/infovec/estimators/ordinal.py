@@ -9,6 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from .._types import Array, Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
+from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..selection import Callback
 from .defaults import ORDINAL_VARIANCE, named, ordinal
@@ -61,7 +62,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "entropy",
-        learn: str | None = "ep",
+        learn: str | Learning | None = "ep",
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,

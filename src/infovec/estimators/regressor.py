@@ -9,6 +9,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
+from ..learning import Learning
 from ..likelihoods import Discrete, Likelihood
 from ..selection import Callback
 from .base import InformativeVectorMachine
@@ -61,7 +62,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "auto",
-        learn: str | None = "ep",
+        learn: str | Learning | None = "ep",
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,

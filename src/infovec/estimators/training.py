@@ -103,6 +103,22 @@ class Training:
         """Return the same with other parameters."""
         return replace(self, kernel=kernel, likelihood=likelihood)
 
+    def sufficient(self) -> "Training":
+        """Return the same in double precision where its parameters need that."""
+        if self.approximation != "factorised" or self.dtype != "float32":
+            return self
+        dtype = sufficient_precision(self.dtype, self.X, self.y, self.priority, self.kernel, self.likelihood)
+        if dtype == self.dtype:
+            return self
+        entries = self.rule.max_entries
+        rule = replace(self.rule, max_entries=None if entries is None else max(entries // 2, self.wanted))
+        return replace(self, dtype=dtype, rule=rule).in_precision()
+
+    def sample(self, size: int) -> Rows:
+        """Return rows drawn at random, the same for the same random state, none of them held back."""
+        order = np.argsort(self.priority, kind="stable")
+        return np.sort(order[~self.held_back[order]][:size])
+
     def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: Likelihood) -> "Training":
         """Return the training on some rows only, with fewer active ones and other parameters."""
         wanted, n = min(wanted, len(rows)), len(rows)
@@ -186,7 +202,8 @@ def prepare(estimator: Any, X: Inputs, y: Floats, kernel: Kernel, likelihood: Li
     kept = feature_entries(limit, n, p, wanted, itemsize) if estimator.approximation == "projected" else 0
     selection = estimator.selection
     if selection == "auto":
-        selection = "all" if schedule.block_size == 1 or n <= _FEW_ROWS else "shrinking"
+        all_rows = estimator.approximation == "projected" or schedule.block_size == 1 or n <= _FEW_ROWS
+        selection = "all" if all_rows else "shrinking"  # inference with all rows costs far more than a look at them
     rule = IndexRule(
         max_entries=entries if entries < n * wanted else None,
         shrink_after=max(256, wanted // 9) if selection == "shrinking" else None,

@@ -1,5 +1,16 @@
 """Layer 3: approximations to the log marginal likelihood."""
 
-from .ep import log_evidence
+from .active_set import active_set_criterion, partition_criterion
+from .ep import ep_criterion, log_evidence
+from .given import Criterion, Given
+from .variational import variational_criterion
 
-__all__ = ["log_evidence"]
+__all__ = [
+    "Criterion",
+    "Given",
+    "active_set_criterion",
+    "ep_criterion",
+    "log_evidence",
+    "partition_criterion",
+    "variational_criterion",
+]

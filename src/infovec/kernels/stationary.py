@@ -83,15 +83,20 @@ class Stationary(Kernel):
         if Z is None:
             return self._square_vjp(X, G)
         X, Z, D = self._pair(X, Z)
-        W = self.variance * G * self._slope(D)
+        slope, shapes = self._slope(D), {k: self.variance * np.sum(G * s) for k, s in self._shape_slopes(D).items()}
+        W = np.multiply(slope, G, out=slope)
+        W *= self.variance
         if np.ndim(self.length_scale):
             by_column = column_squares(X, W.sum(axis=1)) + column_squares(Z, W.sum(axis=0))
             by_scale = -2.0 * (by_column - 2.0 * column_products(X, Z, W)) / self.length_scale
         else:
-            by_scale = np.asarray(-2.0 * np.sum(W * D) / self.length_scale)
-        shapes = {name: self.variance * np.sum(G * s) for name, s in self._shape_slopes(D).items()}
-        by_variance = np.sum(G * self._profile(D))
+            by_scale = np.asarray(-2.0 * np.vdot(W, D) / self.length_scale)
+        by_variance = self._by_variance(G, W, D)
         return self._gradient({"length_scale": by_scale, "variance": by_variance, **shapes})
+
+    def _by_variance(self, G: Floats, W: Floats, D: Floats) -> float:
+        """Derivative of <G, K> in the variance; W is the one in D."""
+        return float(np.vdot(G, self._profile(D)))
 
     def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
         nothing = {name: np.zeros(np.shape(getattr(self, name))) for name in self.transforms}
@@ -131,7 +136,13 @@ class RBF(Stationary):
         return np.exp(D, out=D)
 
     def _slope(self, D: Floats) -> Floats:
-        return -0.5 * np.exp(-0.5 * D)
+        slope = np.multiply(D, -0.5)
+        np.exp(slope, out=slope)
+        slope *= -0.5
+        return slope
+
+    def _by_variance(self, G: Floats, W: Floats, D: Floats) -> float:
+        return -2.0 * float(np.sum(W)) / self.variance  # the slope is minus half of the profile
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,7 +1,28 @@
 """Layer 4: hyperparameters from the evidence, with exact gradients."""
 
+from .climb import climb, minor_steps
+from .factorised import FACTORISED, FactorisedObjective
+from .lag import LagRule
 from .model import Model
 from .objective import ProjectedEvidence
 from .optimise import Step, find_scale, optimise
+from .priors import Gamma, Normal, slh_priors
+from .settings import CRITERIA, Learning
 
-__all__ = ["Model", "ProjectedEvidence", "Step", "find_scale", "optimise"]
+__all__ = [
+    "CRITERIA",
+    "FACTORISED",
+    "FactorisedObjective",
+    "Gamma",
+    "LagRule",
+    "Learning",
+    "Model",
+    "Normal",
+    "ProjectedEvidence",
+    "Step",
+    "climb",
+    "find_scale",
+    "minor_steps",
+    "optimise",
+    "slh_priors",
+]

@@ -6,8 +6,12 @@ from typing import Self
 import numpy as np
 
 from .._types import Floats, Mask, Rows
+from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
+from ..numerics.transforms import Transform
+from .priors import Gamma, Prior
+from .settings import Learning, matching
 
 __all__ = ["Model"]
 
@@ -19,33 +23,56 @@ _MANY = "length_scale["  # one for each column
 
 @dataclass(frozen=True)
 class Model:
-    """A kernel and a likelihood, and which of their free numbers move, alone or together, with a normal prior.
+    """A kernel and a likelihood, and which of their free numbers move, alone or together, with their priors.
 
     Parameters
     ----------
     kernel, likelihood
     start : array of shape (q,)
-        Free numbers of both where learning begins, which is the mean of the prior.
+        Free numbers of both where learning begins. A step has a weak normal prior around it,
     group : array of int, shape (q,)
         Numbers of one group move by the same step; -1 does not move.
+    priors : tuple of (position, Prior or None)
+        unless its numbers have a prior of their own, or none. Numbers that move together count once, by the average.
+    limits : array of shape (q, 2), optional
+        Bounds of the free numbers that were asked for; NaN where none were.
     """
 
     kernel: Kernel
     likelihood: Likelihood
     start: Floats
     group: Rows
+    priors: tuple[tuple[int, Prior | None], ...] = ()
+    limits: Floats | None = None
 
     @classmethod
-    def begin(cls, kernel: Kernel, likelihood: Likelihood, tied: bool = False) -> Self:
+    def begin(
+        cls, kernel: Kernel, likelihood: Likelihood, tied: bool = False, learning: Learning | None = None
+    ) -> Self:
         """Everything moves but what another parameter says already; ``tied`` length scales move together."""
         names = [*kernel.parameter_names, *likelihood.parameter_names]
         keys = [
             _MANY if tied and _MANY in name else "" if _last(name) == _REDUNDANT else f"{i}"
             for i, name in enumerate(names)
         ]
+        whole = [
+            *(f"kernel.{n}" for n in kernel.parameter_names),
+            *(f"likelihood.{n}" for n in likelihood.parameter_names),
+        ]
+        learning = learning or Learning()
+        for at in matching(learning.fixed, whole, "fixed"):
+            for i in at:
+                keys[i] = ""
         order = {key: k for k, key in enumerate(dict.fromkeys(key for key in keys if key))}
         group = np.array([order.get(key, -1) for key in keys], dtype=np.intp)
-        return cls(kernel, likelihood, np.concatenate([kernel.theta, likelihood.theta]), group)
+        transforms = (*kernel.free_transforms, *likelihood.free_transforms)
+        priors, limits = _priors(learning, whole, transforms), _limits(learning, whole, transforms)
+        start = np.concatenate([kernel.theta, likelihood.theta])
+        if limits is not None:
+            start = np.fmin(np.fmax(start, limits[:, 0]), limits[:, 1])
+            q = kernel.theta.size
+            kernel, likelihood = kernel.with_theta(start[:q]), likelihood.with_theta(start[q:])
+        return cls(kernel, likelihood, start, group, priors, limits)
 
     @property
     def scales(self) -> Mask:
@@ -55,25 +82,37 @@ class Model:
         return np.isin(np.arange(self.size), moving)
 
     @property
+    def of_kernel(self) -> Mask:
+        """Which of the steps are those of the kernel."""
+        return np.isin(np.arange(self.size), self.group[: self.kernel.theta.size])
+
+    @property
     def size(self) -> int:
         """How many steps there are."""
         return int(self.group.max(initial=-1)) + 1
 
     @property
+    def _whole(self) -> Floats:
+        return np.concatenate([self.kernel.theta, self.likelihood.theta])
+
+    @property
+    def _sizes(self) -> Floats:
+        """How many numbers each step moves."""
+        return np.maximum(np.bincount(self.group[self.group >= 0], minlength=self.size), 1)
+
+    @property
     def theta(self) -> Floats:
         """Steps taken so far, in which the criterion is optimised."""
-        moved = np.concatenate([self.kernel.theta, self.likelihood.theta]) - self.start
-        return self.pull(moved) / np.maximum(np.bincount(self.group[self.group >= 0], minlength=self.size), 1)
+        return self.pull(self._whole - self.start) / self._sizes
 
     @property
     def bounds(self) -> Floats:
         """Lower and upper bound of each step."""
         own = np.concatenate([self.kernel.bounds, self.likelihood.bounds]) - self.start[:, None]
-        bounds = np.tile([-_FARTHEST, _FARTHEST], (self.size, 1))
-        for g in range(self.size):
-            of = own[self.group == g]
-            bounds[g] = max(-_FARTHEST, of[:, 0].max()), min(_FARTHEST, of[:, 1].min())
-        return bounds
+        asked = np.full_like(own, np.nan) if self.limits is None else self.limits - self.start[:, None]
+        near = np.where(np.isnan(asked), [-_FARTHEST, _FARTHEST], asked)
+        low, high = np.maximum(own[:, 0], near[:, 0]), np.minimum(own[:, 1], near[:, 1])
+        return np.array([(low[self.group == g].max(), high[self.group == g].min()) for g in range(self.size)])
 
     def pull(self, gradient: Floats) -> Floats:
         """Gradient in the steps from the gradient in all free numbers."""
@@ -89,7 +128,59 @@ class Model:
     def log_prior(self) -> tuple[float, Floats]:
         """Log density of the prior, up to a constant, and its gradient in the steps."""
         z = self.theta / _WIDTH
-        return -0.5 * float(z @ z), -z / _WIDTH
+        if not self.priors:
+            return -0.5 * float(z @ z), -z / _WIDTH
+        value, gradient = np.zeros(self.group.size), np.zeros(self.group.size)
+        whole, transforms = self._whole, (*self.kernel.free_transforms, *self.likelihood.free_transforms)
+        for i, prior in self.priors:
+            if prior is not None and self.group[i] >= 0:
+                x = float(transforms[i].value(whole[i : i + 1])[0]) if transforms[i].elementwise else np.nan
+                by_free = float(transforms[i].pullback(np.array([x]), np.ones(1))[0]) if x == x else np.nan
+                value[i], gradient[i] = prior.slope(float(whole[i]), x, by_free)
+        weak = ~np.isin(np.arange(self.size), self.group[[i for i, _ in self.priors]])
+        z, share = z * weak, 1.0 / self._sizes
+        return (
+            -0.5 * float(z @ z) + float(share @ self.pull(value)),
+            -z / _WIDTH + share * self.pull(gradient),
+        )
+
+
+def _priors(
+    learning: Learning, names: list[str], transforms: tuple[Transform, ...]
+) -> tuple[tuple[int, Prior | None], ...]:
+    found: dict[int, Prior | None] = {}
+    for at, prior in zip(matching(list(learning.priors), names, "priors"), learning.priors.values(), strict=True):
+        for i in at:
+            if isinstance(prior, Gamma) and (not transforms[i].elementwise or transforms[i].low < 0.0):
+                raise ParameterError(
+                    f"Learning: {names[i]} is not a positive number; give it a Normal prior instead of {prior!r}"
+                )
+            found[i] = prior
+    return tuple(sorted(found.items(), key=lambda item: item[0]))
+
+
+def _limits(learning: Learning, names: list[str], transforms: tuple[Transform, ...]) -> Floats | None:
+    if not learning.bounds:
+        return None
+    limits = np.full((len(names), 2), np.nan)
+    for at, ends in zip(matching(list(learning.bounds), names, "bounds"), learning.bounds.values(), strict=True):
+        for i in at:
+            if not transforms[i].elementwise:
+                raise ParameterError(
+                    f"Learning: {names[i]} is one of an increasing sequence and cannot be bounded; give it a prior"
+                )
+            if ends[0] >= transforms[i].high or ends[1] <= transforms[i].low:
+                raise ParameterError(
+                    f"Learning: bounds of {names[i]} leave nothing: it is {transforms[i].requirement}; got {ends!r}"
+                )
+            limits[i] = [_free(transforms[i], end, side) for end, side in zip(ends, (-np.inf, np.inf), strict=True)]
+    return limits
+
+
+def _free(transform: Transform, value: float, beyond: float) -> float:
+    """Free number of a bound; infinite where it is at the end of what the parameter can be."""
+    inside = transform.low < value < transform.high
+    return float(transform.free(np.array([value]))[0]) if inside else beyond
 
 
 def _last(name: str) -> str:

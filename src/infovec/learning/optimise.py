@@ -21,6 +21,7 @@ class Step(NamedTuple):
 
     criterion: float  # larger is better
     theta: Floats  # steps of the model
+    major: bool = False  # whether the active rows and their sites had just been selected for these parameters
 
 
 def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:
@@ -67,7 +68,7 @@ def optimise(
     with suppress(_Stop):
         minimize(
             minus, model.theta, jac=True, method="L-BFGS-B", bounds=model.bounds,
-            options={"maxiter": iterations, "ftol": tolerance * 1e-2, "gtol": tolerance},
+            options={"maxiter": iterations, "ftol": 0.3 * tolerance, "gtol": tolerance},
         )  # fmt: skip
     if not steps:
         return model, steps

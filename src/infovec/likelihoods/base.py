@@ -17,6 +17,7 @@ __all__ = ["Discrete", "Likelihood", "Prediction", "Site", "Tilted"]
 
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(32)
 _WEIGHTS = _WEIGHTS / np.sqrt(np.pi)
+_STEP = 6e-6  # of central differences: near eps^(1/3)
 
 
 class Prediction(NamedTuple):
@@ -101,13 +102,40 @@ class Likelihood(Parametrised, ABC):
         nodes = mean[:, None] + np.sqrt(2.0 * var)[:, None] * _NODES
         return self.log_prob(y[:, None], nodes) @ _WEIGHTS
 
+    def d_expected_log_prob(self, y: Floats, mean: Floats, var: Floats) -> tuple[Floats, Floats, Floats]:
+        """Derivatives of ``expected_log_prob`` in mean, variance and theta (q, n), by central differences of it."""
+        h, k = _STEP * np.maximum(1.0, np.abs(mean)), 1e-4 * var  # it bends little within a variance
+        ahead, behind = (self.expected_log_prob(y, mean + s * h, var) for s in (1.0, -1.0))
+        wide, narrow = (self.expected_log_prob(y, mean, var + s * k) for s in (1.0, -1.0))
+        theta = self.theta
+        rows = []
+        for step in _STEP * np.maximum(1.0, np.abs(theta)) * np.eye(theta.size):
+            up, down = (self.with_theta(theta + s * step).expected_log_prob(y, mean, var) for s in (1.0, -1.0))
+            rows.append((up - down) / (2.0 * step.sum()))
+        return (ahead - behind) / (2.0 * h), (wide - narrow) / (2.0 * k), np.array(rows).reshape(theta.size, len(y))
+
+    def d_site(self, y: Floats) -> tuple[Floats, Floats]:
+        """Derivatives of 1 / precision and mean of the sites in theta, each (q, n), where ``conjugate`` holds."""
+        nothing, one = np.zeros(len(y)), np.ones(len(y))
+
+        def site(theta: Floats) -> Floats:
+            there = self.with_theta(theta)
+            found = there.site(y, nothing, one, there.tilted(y, nothing, one))
+            return np.stack([1.0 / found.precision, found.b / found.precision])
+
+        theta = self.theta
+        steps = _STEP * np.maximum(1.0, np.abs(theta)) * np.eye(theta.size)
+        slopes = [(site(theta + h) - site(theta - h)) / (2.0 * h.sum()) for h in steps]
+        both = np.array(slopes).reshape(theta.size, 2, len(y))
+        return both[:, 0], both[:, 1]
+
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         """Gradient of log Z in theta, shape (q, n); by central differences unless overridden."""
         theta = self.theta
         rows = []
         for k in range(theta.size):
             step = np.zeros(theta.size)
-            step[k] = 6e-6 * max(1.0, abs(theta[k]))  # near eps^(1/3)
+            step[k] = _STEP * max(1.0, abs(theta[k]))
             ahead, behind = (self.with_theta(theta + s * step) for s in (1.0, -1.0))
             difference = ahead.tilted(y, mean, var).log_z - behind.tilted(y, mean, var).log_z
             rows.append(difference / (2.0 * step[k]))

@@ -64,6 +64,20 @@ class Gaussian(Likelihood):
         precision = np.broadcast_to(1.0 / np.asarray(self.variance), np.shape(y))
         return Site(precision, precision * (y - self.bias))
 
+    def d_site(self, y: Floats) -> tuple[Floats, Floats]:
+        nothing, one = np.zeros(len(y)), np.ones(len(y))
+        by_variance = self._gradient({"variance": one, "bias": nothing})
+        return by_variance, self._gradient({"variance": nothing, "bias": -one})
+
+    def expected_log_prob(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        return self.log_prob(y, mean) - 0.5 * var / self.variance
+
+    def d_expected_log_prob(self, y: Floats, mean: Floats, var: Floats) -> tuple[Floats, Floats, Floats]:
+        residual, precision = y - mean - self.bias, 1.0 / np.asarray(self.variance)
+        by_variance = 0.5 * precision * (precision * (residual**2 + var) - 1.0)
+        by_theta = self._gradient({"variance": by_variance, "bias": precision * residual})
+        return precision * residual, np.broadcast_to(-0.5 * precision, np.shape(y)), by_theta
+
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         _, g, nu = self.tilted(y, mean, var)
         return self._gradient({"variance": 0.5 * (g**2 - nu), "bias": g})

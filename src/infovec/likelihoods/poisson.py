@@ -36,6 +36,10 @@ class Poisson(Likelihood):
         log_rate = f + self.bias
         return np.asarray(y * log_rate - np.exp(log_rate) - gammaln(y + 1.0))
 
+    def expected_log_prob(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        log_rate = mean + self.bias
+        return np.asarray(y * log_rate - np.exp(log_rate + 0.5 * var) - gammaln(y + 1.0))
+
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         return self._gradient({"bias": self.tilted(y, mean, var).g})
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtri
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
@@ -73,11 +74,16 @@ def inverse_lower(L: Floats) -> Floats:
     inverse = np.zeros(L.shape)
     for start in range(0, len(L), _PANEL):
         at = slice(start, min(start + _PANEL, len(L)))
-        inverse[at, at] = np.tril(np.linalg.inv(np.tril(L[at, at]).astype(np.float64)))
+        inverse[at, at] = _small_inverse(L[at, at])
         for left in range(0, start, _WIDE):  # columns of a lower triangle end where its rows do
             to = slice(left, min(left + _WIDE, start))
             inverse[at, to] = -inverse[at, at] @ (L[at, left:start] @ inverse[left:start, to])
     return inverse
+
+
+def _small_inverse(L: Floats) -> Floats:
+    inverse, _ = dtrtri(np.asarray(np.tril(L), dtype=np.float64), lower=1)
+    return np.asarray(inverse)
 
 
 def row_solver(L: Floats, dtype: str) -> Callable[[Floats], Floats]:
@@ -88,7 +94,7 @@ def row_solver(L: Floats, dtype: str) -> Callable[[Floats], Floats]:
     """
     edges = [*range(0, len(L), _PANEL), len(L)]
     panels = [slice(a, b) for a, b in pairwise(edges)]
-    inverses = [np.linalg.inv(np.tril(L[at, at]).astype(np.float64)).T.astype(dtype) for at in panels]
+    inverses = [_small_inverse(L[at, at]).T.astype(dtype) for at in panels]
     left = [np.ascontiguousarray(L[at, : at.start].T, dtype=dtype) for at in panels]
 
     def solve(V: Floats) -> Floats:

@@ -56,7 +56,7 @@ def hazard_excess(x: Floats, h: Floats | None = None) -> Floats:
     for k in range(40, 1, -1):
         tail = t + k / tail
     near = np.maximum(x, -8.0)
-    excess = np.array(hazard(near) + near)
+    excess = np.array((hazard(near) if h is None else h) + near)
     excess[deep] = 1.0 / tail
     return excess
 

@@ -94,6 +94,12 @@ class Parametrised:
         own = [np.tile(transform.free_bounds, (value.size, 1)) for _, transform, value in self._own()]
         return np.concatenate([np.empty((0, 2)), *own, *(part.bounds for _, part in self._children())])
 
+    @property
+    def free_transforms(self) -> tuple[Transform, ...]:
+        """The transform that each entry of theta goes through."""
+        own = [transform for _, transform, value in self._own() for _ in range(value.size)]
+        return (*own, *(t for _, part in self._children() for t in part.free_transforms))
+
     def _gradient(self, by_name: Mapping[str, Any]) -> Floats:
         """Gradient in theta (own part) from gradients in the parameters' values.
 

@@ -29,6 +29,8 @@ class Transform(ABC):
     """What a value must be, in words, for error messages."""
     free_bounds: tuple[float, float] = (-np.inf, np.inf)
     """Where an optimiser should keep the free number."""
+    elementwise: bool = True
+    """Whether each value depends on its own free number only."""
 
     @abstractmethod
     def value(self, free: Floats) -> Floats:
@@ -120,6 +122,7 @@ class Increasing(Transform):
     r"""An increasing sequence, :math:`\theta_k = t_1 + e^{t_2} + \dots + e^{t_k}` (LSH05 2.4)."""
 
     requirement = "finite and strictly increasing"
+    elementwise = False
 
     def value(self, free: Floats) -> Floats:
         return np.cumsum(np.concatenate([free[:1], np.exp(free[1:])]))

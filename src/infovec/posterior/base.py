@@ -71,6 +71,14 @@ class Posterior(ABC):
             var[part] -= self._explained(K)
         return mean, np.maximum(var, 0.0)
 
+    def predict_several(self, X: Inputs, weights: Floats) -> tuple[Floats, Floats]:
+        """Latent means of several functions, (n, q), by their weights, (d, q), and the variance they share, (n,)."""
+        mean, var = np.zeros((X.shape[0], weights.shape[1])), np.array(self.kernel.diag(X), dtype=np.float64)
+        for part, K in self._blocks(X):
+            mean[part] = K @ weights
+            var[part] -= self._explained(K)
+        return mean, np.maximum(var, 0.0)
+
     def _explained(self, K: Floats) -> Floats:
         """Reduction of the variance of inputs, from their kernel to the active ones."""
         stubs = blas.dtrmm(1.0, self.reduction.T, K.T, trans_a=1)

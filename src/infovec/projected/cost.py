@@ -69,6 +69,6 @@ def predict_bytes(n: int, p: int, d: int, itemsize: int, entries: int) -> int:
     """Peak memory of inference that keeps ``entries`` numbers of V."""
     rows = 8 * n * 16  # sites, steps, variances, and their intermediate results
     inputs = n * p * itemsize
-    work = 4 * min(n, chunk_rows(d)) * d * itemsize
+    work = 6 * chunk_rows(n, d) * d * itemsize  # for two threads
     square = 8 * d * d * 10  # sums, their factor, and products on the way
     return rows + inputs + work + square + entries * itemsize

@@ -8,12 +8,14 @@ from scipy.linalg import solve_triangular
 
 from .._types import Floats, Rows
 from ..errors import NotPositiveDefinite
-from ..shards import Beliefs, ProjectedShard, Sums
+from ..shards import Beliefs, ProjectedShard, Sums, own_threads
 
 __all__ = ["Inference", "Sweep", "infer", "next_damping"]
 
 _STILL = 0.1  # a row rests until the next look at all rows when its site moves by less than this share of the tolerance
 _SLOWEST = 0.05  # damping
+_DEEP = 400  # active rows from which a quarter of them, then half of them, give sites to start from
+_ROUGH, _FEW = 0.1, 8  # tolerance and most sweeps there
 
 
 class Sweep(NamedTuple):
@@ -59,11 +61,39 @@ def infer(
     tolerance : float
         Largest change of a site, in units of the posterior, that counts as none.
     """
-    first = [shard.start(*start) if start else shard.sums() for shard in shards]
+    with own_threads():
+        return _infer(shards, start, tolerance, max_sweeps, watch)
+
+
+def _infer(
+    shards: Sequence[ProjectedShard],
+    start: tuple[Rows, Floats, Floats] | None,
+    tolerance: float,
+    max_sweeps: int,
+    watch: Watch | None,
+) -> Inference:
+    first = _total([shard.start(*start) if start else shard.sums() for shard in shards])
     if all(shard.likelihood.conjugate for shard in shards):
         beliefs = _beliefs(_total([shard.exact() for shard in shards]))
         return Inference(beliefs, _log_evidence(shards, beliefs), True, [])
-    state = _State(shards, _total(first))
+    d = len(first.shift)
+    depths = [max(d // 4, 1), max(d // 2, 1)] if start and d >= _DEEP and all(s.whole for s in shards) else []
+    for depth in depths:
+        rough = _settle(shards, _look(shards, depth), _ROUGH, _FEW, watch)
+        if not rough.converged:
+            max_sweeps = 1 if len(rough.sweeps) < _FEW else max_sweeps  # somebody asked for an end
+    return _settle(shards, _look(shards, d) if depths else first, tolerance, max_sweeps, watch)
+
+
+def _look(shards: Sequence[ProjectedShard], depth: int) -> Sums:
+    return _total([shard.look(depth) for shard in shards])
+
+
+def _settle(
+    shards: Sequence[ProjectedShard], sites: Sums, tolerance: float, max_sweeps: int, watch: Watch | None
+) -> Inference:
+    """Sweep until the sites stand still."""
+    state = _State(shards, sites)
     sweeps: list[Sweep] = []
     while len(sweeps) < max_sweeps:
         sweeps.append(state.sweep(_STILL * tolerance))
@@ -83,6 +113,11 @@ class _State:
         self.settled, self.beliefs = _nothing(len(sites.shift)), _beliefs(sites)
         self.damping = 1.0 if all(s.likelihood.log_concave for s in shards) else 0.5
         self.change = np.inf
+        self._open_all()
+
+    def _open_all(self) -> None:
+        for shard in self.shards:
+            shard.open[:] = True
 
     def sweep(self, still: float) -> Sweep:
         """Visit the open rows."""
@@ -105,9 +140,7 @@ class _State:
             self.beliefs, reopen = _beliefs(self.moving), True
         if reopen:
             self.settled = _nothing(len(self.beliefs.beta))
-            self.change = np.inf
-            for shard in self.shards:
-                shard.open[:] = True
+            self._open_all()
 
 
 def next_damping(damping: float, along: float, before: float) -> float:

@@ -1,16 +1,16 @@
 """Exact gradient of the evidence of the projected posterior, for a given active set."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from .._types import Floats
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower, row_solver
-from ..shards import Basis, Beliefs, ProjectedShard
+from ..shards import Basis, Beliefs, ProjectedShard, for_each, own_threads
 from .ep import Inference
 
 __all__ = ["Gradient", "evidence_gradient"]
@@ -38,34 +38,61 @@ def evidence_gradient(
     The time is O(n d^2 + n d p), the memory that of a chunk of rows.
     """
     total = _Sum(kernel, likelihood, basis, found.beliefs)
-    for shard in shards:
-        total.add(shard)
-    return total.finish()
+    with own_threads():
+        for shard in shards:
+            total.add(shard)
+        return total.finish()
 
 
 class _Sum:
     def __init__(self, kernel: Kernel, likelihood: Likelihood, basis: Basis, beliefs: Beliefs) -> None:
-        self.kernel, self.basis, self.beliefs = kernel, basis, beliefs
-        half = inverse_lower(beliefs.Q)
-        self.S, self.mean = half.T @ half, half.T @ beliefs.beta
+        self.kernel, self.basis, self.beliefs, self.lock = kernel, basis, beliefs, Lock()
+        self.half, self.inverse = inverse_lower(beliefs.Q), inverse_lower(basis.L)
+        self.S, self.mean = self.half.T @ self.half, self.half.T @ beliefs.beta
         self.by_kernel, self.by_likelihood = np.zeros(kernel.theta.size), np.zeros(likelihood.theta.size)
         self.VwV = np.zeros_like(self.S)
         self.X = basis.X.astype(np.float64) if kernel.numeric else basis.X
 
     def add(self, shard: ProjectedShard) -> None:
-        solve, inverse = row_solver(self.beliefs.Q, shard.dtype), inverse_lower(self.basis.L)
-        for chunk in shard.chunks:
-            at, V = np.arange(chunk.start, chunk.stop), shard.features(chunk)
-            cavity = shard.cavity(at, solve(V.copy()), self.beliefs.beta)
-            tilted, _ = shard.tilted(at, cavity)
-            likelihood, y = shard.likelihood.take(at), shard.y[at]
-            var = cavity.cavity_var + shard.blur_var[at]
-            self.by_likelihood += likelihood.d_log_z(y, cavity.cavity_mean, var).sum(axis=1)
-            w = 0.5 * (tilted.g**2 - tilted.nu) if shard.blur else np.zeros(len(y))
-            pi, V = shard.precision[at], V.astype(np.float64, copy=False)
-            G = np.outer(shard.b[at] - pi * cavity.mean, self.mean) - pi[:, None] * (V @ self.S) - 2.0 * w[:, None] * V
-            self.by_kernel += self._through_kernel(shard, chunk, G @ inverse, w)
-            self.VwV += (V * w[:, None]).T @ V
+        solve = row_solver(self.beliefs.Q, shard.dtype)
+        matrices = [np.asarray(A, dtype=shard.dtype) for A in (self.mean @ self.inverse, self.half, self.inverse)]
+
+        def visit(chunk: slice) -> None:
+            by_likelihood, by_kernel, VwV = self._part(shard, chunk, solve, *matrices)
+            with self.lock:
+                self.by_likelihood += by_likelihood
+                self.by_kernel += by_kernel
+                self.VwV += VwV
+
+        for_each(visit, shard.chunks)
+
+    def _part(
+        self,
+        shard: ProjectedShard,
+        chunk: slice,
+        solve: Callable[[Floats], Floats],
+        mean: Floats,
+        half: Floats,
+        inverse: Floats,
+    ) -> tuple[Floats, Floats, Floats]:
+        """Terms of the rows of a chunk; the matrices are m^T L^-1, Q^-1 and L^-1 in the precision of the products."""
+        at, V = np.arange(chunk.start, chunk.stop), shard.features(chunk)
+        C = solve(V.copy())
+        cavity = shard.cavity(at, C, self.beliefs.beta)
+        tilted, _ = shard.tilted(at, cavity)
+        likelihood, y = shard.likelihood.take(at), shard.y[at]
+        by_likelihood = likelihood.d_log_z(y, cavity.cavity_mean, cavity.cavity_var + shard.blur_var[at]).sum(axis=1)
+        w = 0.5 * (tilted.g**2 - tilted.nu) if shard.blur else np.zeros(len(y))
+        pull, pi, twice = (
+            part.astype(shard.dtype)[:, None]
+            for part in (shard.b[at] - shard.precision[at] * cavity.mean, shard.precision[at], 2.0 * w)
+        )
+        C *= pi
+        G = C @ half  # S V Pi
+        wV = np.multiply(V, twice, out=C)
+        G += wV
+        G = pull * mean - G @ inverse
+        return by_likelihood, self._through_kernel(shard, chunk, G, w), 0.5 * (wV.T @ V)
 
     def _through_kernel(self, shard: ProjectedShard, chunk: slice, G: Floats, w: Floats) -> Floats:
         """Gradient through K(X, X_I), with G its adjoint, and through diag K; a row with itself is on the diagonal."""
@@ -74,11 +101,10 @@ class _Sum:
         diagonal = w.copy()
         diagonal[here] += G[here, which]
         G[here, which] = 0.0
-        return self.kernel.vjp(X, self.X, G) + self.kernel.diag_vjp(X, diagonal)
+        return self.kernel.vjp(X, self.X, G.astype(np.float64, copy=False)) + self.kernel.diag_vjp(X, diagonal)
 
     def finish(self) -> Gradient:
         A = np.outer(self.mean, self.mean) + self.S - np.eye(len(self.S)) - 2.0 * self.VwV
-        half = solve_triangular(self.basis.L, A, lower=True, trans="T")
-        G = -0.5 * solve_triangular(self.basis.L, half.T, lower=True, trans="T")
+        G = -0.5 * self.inverse.T @ A @ self.inverse
         G[np.diag_indices(len(G))] *= 1.0 + self.basis.jitter
         return Gradient(self.by_kernel + self.kernel.vjp(self.X, None, G), self.by_likelihood)

@@ -140,7 +140,7 @@ class Driver:
                 return StopReason.EXHAUSTED
             if interruption.asked:
                 return StopReason.INTERRUPTED
-            if time.perf_counter() - start > max_seconds:
+            if self.size and time.perf_counter() - start > max_seconds:  # a model of one row is better than none
                 return StopReason.TIME
             block, pool_size = self.schedule.sizes(self.size)
             for shard in self.shards:

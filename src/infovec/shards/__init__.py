@@ -7,6 +7,7 @@ from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, St
 from .parallel import for_each, own_threads, parts
 from .projected import ProjectedShard
 from .refilled import RefilledShard
+from .stubs import Seen, Stubs
 
 __all__ = [
     "Basis",
@@ -18,7 +19,9 @@ __all__ = [
     "ProjectedShard",
     "RefilledShard",
     "Representation",
+    "Seen",
     "Steps",
+    "Stubs",
     "Sums",
     "Swept",
     "break_ties",

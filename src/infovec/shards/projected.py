@@ -1,5 +1,8 @@
 """A shard for the projected posterior: every row has a site on its projection onto the active set."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -9,16 +12,19 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
 from ..numerics.cholesky import row_solver
 from .messages import Basis, Beliefs, Steps, Sums, Swept
+from .parallel import for_each, parts
 
 __all__ = ["Cavity", "ProjectedShard", "chunk_rows"]
 
 _CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
+_WHOLE = 2**18  # numbers of V that are too few to divide among threads
 _SHARE_FLOOR = {"float32": 1e-5, "float64": 1e-12}  # of a posterior precision that is not a row's own site
 
 
-def chunk_rows(d: int) -> int:
-    """Rows in a chunk: at least as many as are active, so that adding up d x d sums takes little of the time."""
-    return max(_CHUNK_ENTRIES // max(d, 1), d, 256)
+def chunk_rows(n: int, d: int) -> int:
+    """Rows in a chunk: twice as many as are active at least, so that adding up d x d sums takes little of the time."""
+    most = max(_CHUNK_ENTRIES // max(d, 1), 2 * d, 256)
+    return min(most, n if n * d <= _WHOLE else max(-(-n // 2), 1))
 
 
 class Cavity(NamedTuple):
@@ -75,22 +81,58 @@ class ProjectedShard:
     def project(self, basis: Basis) -> None:
         """Take a new active set: make V, or as much of it as may be kept, and the blur."""
         n, d = len(self.y), len(basis.L)
-        step = chunk_rows(d)
-        self.chunks = [slice(i, min(i + step, n)) for i in range(0, n, step)]
+        self.chunks = parts(n, chunk_rows(n, d))
         self._basis, self._block = basis, self.kernel.on(basis.X)
         self._solve, self._kept = row_solver(basis.L, self.dtype), {}
         self.variance_left = np.empty(n)
         room = n * d if self.max_entries is None else self.max_entries
         keep = {chunk.start for chunk in self.chunks if chunk.stop * d <= room}
 
-        for chunk in self.chunks:
+        def make(chunk: slice) -> None:
             V = self._make(chunk)
             explained = np.einsum("ij,ij->i", V, V)
             self.variance_left[chunk] = np.maximum(self.prior_var[chunk] - explained, 0.0)
             if chunk.start in keep:
                 self._kept[chunk.start] = V
-        self._work = np.empty((2, min(step, n), d), dtype=self.dtype)
-        self.open[:] = True
+
+        for_each(make, self.chunks)
+        self._spare: list[Floats] = []
+        self.depth = d
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of V is kept."""
+        return len(self._kept) == len(self.chunks)
+
+    def look(self, depth: int) -> Sums:
+        r"""See the first ``depth`` rows of the active set only, and return the sites of all rows added up.
+
+        The factor L is nested, and so is V. A site on gamma becomes the one that the same site on u gives there,
+
+        .. math:: \pi_u = \frac{\pi}{1 - \pi l^2}, \qquad b_u = \frac{b}{1 - \pi l^2}.
+        """
+        clear = np.maximum(1.0 - self.precision * self.blur_var, _SHARE_FLOOR[self.dtype])
+        self.precision, self.b, self.depth = self.precision / clear, self.b / clear, depth
+
+        def explain(chunk: slice) -> None:
+            V = self.features(chunk)
+            self.variance_left[chunk] = np.maximum(self.prior_var[chunk] - np.einsum("ij,ij->i", V, V), 0.0)
+
+        for_each(explain, self.chunks)
+        blurred = 1.0 + self.precision * self.blur_var
+        self.precision, self.b = self.precision / blurred, self.b / blurred
+        self._step[:] = 0.0
+        return self.sums()
+
+    @contextmanager
+    def _work(self) -> Iterator[Floats]:
+        """Lend two buffers of the size of a chunk to a thread."""
+        shape = 2, len(range(len(self.y))[self.chunks[0]]), self.depth
+        buffers = self._spare.pop() if self._spare else np.empty(0, dtype=self.dtype)
+        if buffers.shape != shape:
+            buffers = np.empty(shape, dtype=self.dtype)
+        yield buffers
+        self._spare.append(buffers)
 
     def _make(self, chunk: slice) -> Floats:
         """V of some rows, transposed: one row of it for each row."""
@@ -107,11 +149,12 @@ class ProjectedShard:
 
     def features(self, chunk: slice) -> Floats:
         """V of a chunk, transposed."""
-        return self._kept[chunk.start] if chunk.start in self._kept else self._make(chunk)
+        V = self._kept[chunk.start] if chunk.start in self._kept else self._make(chunk)
+        return V[:, : self.depth]
 
     def features_of(self, at: Rows) -> Floats:
         """V of some rows, by their positions, transposed."""
-        V = np.empty((len(at), len(self._basis.L)), dtype=self.dtype)
+        V = np.empty((len(at), self.depth), dtype=self.dtype)
         for chunk in self.chunks:
             here = (at >= chunk.start) & (at < chunk.stop)
             if here.any():
@@ -138,23 +181,27 @@ class ProjectedShard:
 
     def sums(self) -> Sums:
         """Sites of all rows added up."""
-        total = self._empty()
-        for chunk in self.chunks:
+        total, lock = self._empty(), Lock()
+
+        def add(chunk: slice) -> None:
             at = np.flatnonzero(self.precision[chunk] != 0.0)
             if at.size:
-                V = self.features(chunk)
-                _add(total, self._sum(V, at, self.precision[chunk][at], self.b[chunk][at]))
+                with self._work() as work:
+                    part = self._sum(self.features(chunk), at, self.precision[chunk][at], self.b[chunk][at], work)
+                with lock:
+                    _add(total, part)
+
+        for_each(add, self.chunks)
         return total
 
     def _empty(self) -> Sums:
-        d = len(self._basis.L)
-        return Sums(np.zeros((d, d)), np.zeros(d))
+        return Sums(np.zeros((self.depth, self.depth)), np.zeros(self.depth))
 
-    def _sum(self, V: Floats, at: Rows, precision: Floats, b: Floats) -> Sums:
+    def _sum(self, V: Floats, at: Rows, precision: Floats, b: Floats, work: Floats) -> Sums:
         """Products in the shard's precision; a site that is not log-concave may have a negative precision."""
-        root, W = np.sqrt(np.abs(precision)).astype(self.dtype), self._work[0, : len(at)]
+        root, W = np.sqrt(np.abs(precision)).astype(self.dtype), work[0, : len(at)]
         if len(at) < len(V):
-            V = np.take(V, at, axis=0, out=self._work[1, : len(at)], mode="clip")
+            V = np.take(V, at, axis=0, out=work[1, : len(at)], mode="clip")
         np.multiply(V, root[:, None], out=W)
         total = W.T @ W
         if (precision < 0.0).any():
@@ -196,21 +243,27 @@ class ProjectedShard:
         about as much as the largest of all did before, ``pace``, in proportion to its influence on the posterior.
         """
         solve, open_, settled = row_solver(beliefs.Q, self.dtype), self._empty(), self._empty()
-        steps = [Steps(0.0, 0.0, 0.0)]
-        for chunk in self.chunks:
+        steps, lock = [Steps(0.0, 0.0, 0.0)], Lock()
+
+        def visit(chunk: slice) -> None:
             here = np.flatnonzero(self.open[chunk])
             if not here.size:
-                continue
-            V, C, at = self.features(chunk), self._work[0, : len(here)], chunk.start + here
-            np.take(V, here, axis=0, out=C, mode="clip")
-            step, influence = self._update(at, solve(C), beliefs.beta, damping)
-            moves = np.maximum(np.abs(step), pace * np.abs(influence)).max(axis=0) >= still
-            for total, rows in ((open_, here[moves]), (settled, here[~moves])):
-                if rows.size:
-                    _add(total, self._sum(V, rows, self.precision[chunk][rows], self.b[chunk][rows]))
+                return
+            V, at = self.features(chunk), chunk.start + here
+            with self._work() as work:
+                C = np.take(V, here, axis=0, out=work[0, : len(here)], mode="clip")
+                step, influence = self._update(at, solve(C), beliefs.beta, damping)
+                moves = np.maximum(np.abs(step), pace * np.abs(influence)).max(axis=0) >= still
+                for total, rows in ((open_, here[moves]), (settled, here[~moves])):
+                    if rows.size:
+                        part = self._sum(V, rows, self.precision[chunk][rows], self.b[chunk][rows], work)
+                        with lock:
+                            _add(total, part)
             before = self._step[:, at]
             self._step[:, at], self.open[at] = step, moves
             steps.append(Steps(float(np.abs(step).max()), float(np.vdot(step, before)), float(np.vdot(before, before))))
+
+        for_each(visit, self.chunks)
         largest, along, square = np.array(steps).T
         return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
 
