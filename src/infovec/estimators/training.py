@@ -15,7 +15,7 @@ from ..scores import Score
 from ..selection import Driver, Patience, Schedule
 from ..selection.cost import calibrate, predict_bytes, predict_seconds
 from ..selection.precision import sufficient_precision
-from ..shards import IndexRule, LocalShard, ProjectedShard, RefilledShard
+from ..shards import IndexRule, LocalShard, ProjectedShard, RefilledShard, own_threads
 from .budget import feature_entries, memory_limit, shown_bytes, stub_entries
 from .defaults import column_spreads
 from .gain_driver import GainDriver
@@ -45,12 +45,13 @@ class Plan(NamedTuple):
     block_size: int
     pool_size: int
     dtype: str
+    learning: float = 0.0  # seconds of these for learning
 
     def __str__(self) -> str:
         return (
             f"{self.n_active} of {self.n_rows} rows in about {self.seconds:.3g} s and {shown_bytes(self.memory)}; "
             f"blocks of up to {self.block_size} from {self.pool_size} candidates, {self.n_index} rows considered "
-            f"at the end, {self.dtype}"
+            f"at the end, {self.dtype}" + (f"; {self.learning:.3g} s of these for learning" if self.learning else "")
         )
 
 
@@ -160,7 +161,11 @@ class Training:
         return Patience() if self.held_back.any() else None
 
     def plan(self) -> Plan:
-        """Predict seconds and memory, after a short calibration."""
+        """Predict seconds and memory of selection and inference, after a short calibration."""
+        with own_threads():
+            return self._plan()
+
+    def _plan(self) -> Plan:
         n, p, d = len(self.y), self.X.shape[1] if self.X.ndim == 2 else 1, self.wanted
         rates = calibrate(self.X, self.y, self.kernel, self.likelihood, self.score, self.schedule, self.dtype)
         rule = self.rule
