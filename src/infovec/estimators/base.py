@@ -204,7 +204,11 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         X, targets, likelihood, variance, score = self._read_targets(X, y)
         likelihood.check_targets(targets)
         kernel = default_kernel(X, variance) if self.kernel is None else self.kernel
-        return prepare(self, X, targets, kernel, likelihood, score), X
+        return self._training(X, targets, kernel, likelihood, score), X
+
+    def _training(self, X: Inputs, targets: Floats, kernel: Kernel, likelihood: Likelihood, score: Any) -> Training:
+        """Return what selection and inference need, the settings checked against the data."""
+        return prepare(self, X, targets, kernel, likelihood, score)
 
     def _train(self, training: Training, X: Inputs) -> None:
         """Select the active rows and store the posterior."""

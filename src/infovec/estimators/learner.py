@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._types import Rows
-from ..learning import CRITERIA, Learning, Model, ProjectedEvidence, Step, find_scale, optimise
+from ..learning import CRITERIA, Learning, Model, Step, find_scale, optimise
 from ..projected.cost import calibrate, predict_evaluations
 from ..selection.interrupt import Interruption
 from ..shards import own_threads
@@ -77,7 +77,7 @@ def learn(
             with own_threads():
                 part = training.part(rows, stage.active, model.kernel, model.likelihood)
                 active = _at_random(part) if number == 0 else part.select()
-                objective = ProjectedEvidence(rows, part.X, part.y, active, part.dtype, part.blur, stage.tolerance)
+                objective = part.objective(rows, active, stage.tolerance)
                 model = find_scale(objective, model) if number == 0 else model
                 model, found = optimise(objective, model, stage.iterations, watch)
             steps += found
@@ -103,12 +103,12 @@ def stages(n: int, d: int) -> list[Stage]:
 
 def predict_seconds(training: Training) -> float:
     """Seconds that learning by the evidence of the projected posterior will take, very roughly."""
-    total = 0.0
+    total, C, one = 0.0, training.n_functions, training.one_function()
     for stage in stages(len(training.y), training.wanted):
-        part = training.part(training.sample(stage.rows), stage.active, training.kernel, training.likelihood)
+        part = one.part(one.sample(stage.rows), stage.active, one.kernel, one.likelihood)
         with own_threads():
             rates = calibrate(part.X, part.y, part.wanted, part.kernel, part.likelihood, part.dtype)
-            total += predict_evaluations(rates, stage.rows, stage.active, min(2 * stage.iterations, _USUAL))
+            total += C * predict_evaluations(rates, stage.rows, stage.active, min(2 * stage.iterations, _USUAL))
     return total
 
 

@@ -10,7 +10,7 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.clock import best_of_three
 from ..shards import Beliefs, ProjectedShard
-from ..shards.projected import chunk_rows
+from ..shards.projections import chunk_rows
 from .basis import make_basis
 
 __all__ = ["SweepRates", "calibrate", "predict_bytes", "predict_evaluations", "predict_seconds"]
