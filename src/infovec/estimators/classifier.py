@@ -63,7 +63,7 @@ class IVMClassifier(DiscreteMachine):
         then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near the start.
         When ``kernel`` is None its length scales keep their proportions; give one for each column to learn them all.
         None leaves everything as given.
-    multi_class : {"probit", "softmax", "ovr"}
+    multi_class : {"ovr", "probit", "softmax"}
         For more than two classes, each of which has a latent function; they share kernel and active set. "probit": the
         class wins whose function plus normal noise is the largest (SLH 4.2). "softmax": the same with Gumbel noise,
         several times slower. "ovr": every class against the rest, independently; a prediction is what they say given
@@ -153,7 +153,7 @@ class IVMClassifier(DiscreteMachine):
         n_active: int | float | str = 500,
         score: Any = "entropy",
         learn: str | Learning | None = "ep",
-        multi_class: str = "probit",
+        multi_class: str = "ovr",
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
