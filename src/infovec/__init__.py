@@ -1,6 +1,26 @@
-"""Sparse Gaussian process models by informative vectors."""
+"""Sparse Gaussian process models by informative vectors.
 
-from .estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load, load_with_extra
+Estimators, and with them scikit-learn, are imported when they are first asked for: the command line's help is instant.
+"""
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load, load_with_extra
 
 __version__ = "0.1.0"
 __all__ = ["IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor", "load", "load_with_extra"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(importlib.import_module(".estimators", __name__), name)
+    if not name.startswith("__") and importlib.util.find_spec(f"{__name__}.{name}") is not None:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -16,7 +16,7 @@ from ._types import Array
 from .estimators import IVMClassifier
 from .kernels import RBF, Bias
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
 
 
 def compare_on_digits() -> None:
@@ -75,14 +75,18 @@ def draw(path: Path) -> None:
     print(f"figure of a two-dimensional problem: {path}")
 
 
+def run(out: Path) -> None:
+    """Print the comparison and write the figure to a folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    compare_on_digits()
+    draw(out / "classification.png")
+
+
 def main() -> None:
     """Run the demonstration."""
     parser = argparse.ArgumentParser(prog="python -m infovec.demo", description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the figure")
-    out = parser.parse_args().out
-    out.mkdir(parents=True, exist_ok=True)
-    compare_on_digits()
-    draw(out / "classification.png")
+    run(parser.parse_args().out)
 
 
 if __name__ == "__main__":

@@ -13,5 +13,17 @@ class NotPositiveDefinite(InfovecError, ValueError):
     """The kernel is not a covariance function on the rows at hand."""
 
 
+class DataError(InfovecError, ValueError):
+    """A table cannot be read, or does not fit the model."""
+
+
+class CellError(DataError):
+    """A cell holds words where the column holds numbers."""
+
+    def __init__(self, place: str, column: str, cell: str) -> None:
+        super().__init__(f"{place}, column {column!r}: {cell!r} is not a number")
+        self.column = column
+
+
 class ModelFileError(InfovecError, ValueError):
     """A model cannot be saved, or a file is not a model that can be loaded."""

@@ -25,7 +25,7 @@ from .defaults import default_kernel
 from .gain_driver import GainDriver
 from .inference import Result, Run, not_converged
 from .inputs import read
-from .learner import LEARN
+from .learner import LEARN, predict_seconds
 from .progress import ProgressBar
 from .restarts import learn
 from .savable import Savable
@@ -154,13 +154,16 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         Returns
         -------
         plan : Plan
-            With ``seconds``, ``memory`` in bytes beyond the inputs, ``n_active``, ``block_size``, ``pool_size`` and
-            more; ``print(plan)`` says it in a sentence.
+            With ``seconds`` (``learning`` of these to find parameters: a rough guess), ``memory`` in bytes beyond the
+            inputs, ``n_active``, ``block_size``, ``pool_size`` and more; ``print(plan)`` says it in a sentence.
         """
         before = dict(vars(self))
         try:
             with threads(self.n_jobs):
-                return self._prepare(X, y)[0].plan()
+                training, _ = self._prepare(X, y)
+                learning = predict_seconds(training) if self.learn is not None else 0.0
+                plan = training.plan()
+                return plan._replace(seconds=plan.seconds + learning, learning=learning)
         finally:
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -285,7 +288,9 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         spent: float = 0.0,
     ) -> None:
         """Select, infer, and store what came of it."""
-        run = Run(driver, X, training, self._listeners(), time_limit(self.max_time) - spent)
+        limit = time_limit(self.max_time)
+        left = max(limit - spent, 0.25 * limit)  # a model without active rows is none
+        run = Run(driver, X, training, self._listeners(), left)
         stop, result = run.to(wanted, patience)
         if stop is StopReason.INTERRUPTED:
             warnings.warn(

@@ -48,6 +48,10 @@ class ClassTraining(Training):
         """One for each class."""
         return self._class_likelihood.n_classes
 
+    def one_function(self) -> Training:
+        """Return the training of the first class against the rest."""
+        return self._against_rest(0, self.wanted)
+
     @staticmethod
     def more_bytes(n: int, d: int, n_functions: int) -> int:
         """Sites of every class, and matrices of every posterior."""

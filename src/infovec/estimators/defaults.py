@@ -11,14 +11,17 @@ from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import RBF, Bias, Kernel
 from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson, Probit, StudentT
+from ..numerics.moments import Moments
 
 __all__ = [
     "CLASS_LIKELIHOODS",
     "CLASS_VARIANCE",
     "ORDINAL_VARIANCE",
     "REAL_LIKELIHOODS",
+    "column_spreads",
     "default_kernel",
     "latent_variance",
+    "length_scales",
     "named",
     "ordinal",
     "real_score",
@@ -36,17 +39,16 @@ _Maker: TypeAlias = Callable[[Floats], Likelihood]
 
 def default_kernel(X: Inputs, variance: float) -> Kernel:
     """Return an RBF kernel scaled to the columns of X, plus a bias of a tenth of its variance."""
-    return RBF(_length_scale(X), variance) + Bias(0.1 * variance)
+    return RBF(length_scales(*column_spreads(X)), variance) + Bias(0.1 * variance)
 
 
-def _length_scale(X: Inputs) -> float | Floats:
+def length_scales(deviation: Floats, extent: Floats) -> float | Floats:
     """One length scale for columns in a common unit (the widest at most twice the median), else one for each.
 
     A common scale is the root of the summed variances: about the distance of two rows. Otherwise it is the spread of
     each column times the root of their number; the spread is the standard deviation, or a sixth of the range where
     that is more, so that a rarely used column does not outweigh the others. Constant columns get the average.
     """
-    deviation, extent = _column_spreads(X)
     varying = extent > 0
     if not varying.any():
         return 1.0
@@ -56,10 +58,11 @@ def _length_scale(X: Inputs) -> float | Floats:
     return np.where(varying, spread, spread[varying].mean()) * np.sqrt(varying.sum())
 
 
-def _column_spreads(X: Inputs) -> tuple[Floats, Floats]:
-    """Standard deviation and range of every column."""
+def column_spreads(X: Inputs) -> tuple[Floats, Floats]:
+    """Standard deviation and range of every column, in little memory."""
     if not sparse.issparse(X):
-        return np.std(X, axis=0, dtype=np.float64), np.ptp(X, axis=0).astype(np.float64)
+        moments = Moments.of_rows(X)
+        return moments.deviation, moments.extent
     mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
     extent = (X.max(axis=0) - X.min(axis=0)).toarray()

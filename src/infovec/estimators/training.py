@@ -20,8 +20,9 @@ from ..scores import Score
 from ..selection import Driver, Patience, Schedule
 from ..selection.cost import calibrate, predict_bytes, predict_seconds
 from ..selection.precision import sufficient_precision
-from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard
+from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard, own_threads
 from .budget import feature_entries, memory_limit, shown_bytes, stub_entries
+from .defaults import column_spreads
 from .gain_driver import GainDriver
 from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, open_size, precision, score_function
 
@@ -49,12 +50,13 @@ class Plan(NamedTuple):
     block_size: int
     pool_size: int
     dtype: str
+    learning: float = 0.0  # seconds of these for learning
 
     def __str__(self) -> str:
         return (
             f"{self.n_active} of {self.n_rows} rows in about {self.seconds:.3g} s and {shown_bytes(self.memory)}; "
             f"blocks of up to {self.block_size} from {self.pool_size} candidates, {self.n_index} rows considered "
-            f"at the end, {self.dtype}"
+            f"at the end, {self.dtype}" + (f"; {self.learning:.3g} s of these for learning" if self.learning else "")
         )
 
 
@@ -188,13 +190,21 @@ class Training:
         """Return when to stop early, if rows are held back to tell."""
         return Patience() if self.held_back.any() else None
 
+    def one_function(self) -> "Training":
+        """Return the training of one of the functions, to time."""
+        return self
+
     @staticmethod
     def more_bytes(n: int, d: int, n_functions: int) -> int:
         """Memory that several functions need beyond one."""
         return 0
 
     def plan(self) -> Plan:
-        """Predict seconds and memory, after a short calibration."""
+        """Predict seconds and memory of selection and inference, after a short calibration."""
+        with own_threads():
+            return self._plan()
+
+    def _plan(self) -> Plan:
         n, p, d = len(self.y), self.X.shape[1] if self.X.ndim == 2 else 1, self.wanted
         rates = calibrate(self.X, self.y, self.kernel, self.likelihood, self.score, self.schedule, self.dtype)
         rule = self.rule
@@ -286,6 +296,7 @@ def _in_precision(X: Inputs, kernel: Kernel, dtype: str) -> Inputs:
     if not kernel.numeric:
         return X
     if dtype == "float32" and kernel.shift_invariant and isinstance(X, np.ndarray):
-        centred = X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-        return centred.astype(np.float32, copy=False)
+        mean, deviation = X.mean(axis=0, dtype=np.float64), column_spreads(X)[0]
+        if X.dtype != np.float32 or np.any(np.abs(mean) > deviation):  # else a copy would gain nothing
+            return (X - mean.astype(X.dtype)).astype(np.float32, copy=False)
     return X.astype(dtype, copy=False)

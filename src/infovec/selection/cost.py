@@ -110,7 +110,7 @@ def predict_seconds(rates: Rates, n: int, d: int, schedule: Schedule, rule: Inde
 
 def predict_bytes(n: int, p: int, d: int, schedule: Schedule, itemsize: int, entries: int) -> int:
     """Peak memory of a fit whose stub matrix has ``entries`` numbers."""
-    inputs = 3 * n * p * itemsize  # in the right precision, of a smaller index, and as the kernel prepares them
+    inputs = 2 * n * p * itemsize  # in the right precision, and as the kernel prepares them
     rows = 8 * n * 24  # marginals, scores and their intermediate results
     pool = schedule.pool_size * (3 * 8 * schedule.pool_size + d * itemsize + p * itemsize)
     block = 4 * schedule.block_size * min(n, _SAMPLE) * itemsize

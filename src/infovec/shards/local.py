@@ -23,8 +23,24 @@ _ROUNDING: Mapping[str, float] = {"float32": 1e-5, "float64": 1e-13}
 _INDEFINITE: Mapping[str, float] = {"float32": 1e-2, "float64": 1e-6}
 _FEW = 4  # rows in a block below which starting threads costs more than they gain
 _SCORED = 4096  # rows scored at once
-_GATHERED = 256  # rows of the stub matrix copied at once
+_GATHERED = 2**18  # numbers of the stub matrix copied at once
+_CHUNK_NUMBERS = 2**22  # numbers of the inputs in such a chunk: while it is prepared there are several copies
 _CHUNK = 16384  # rows whose kernel block is formed at once: it stays in cache, and memory stays bounded
+
+
+class SomeRows:
+    """Some rows of the inputs, copied only as far as they are asked for: the kernel has them already."""
+
+    def __init__(self, X: Inputs, rows: Rows) -> None:
+        self._X, self._rows = X, rows
+
+    @classmethod
+    def of(cls, X: Inputs, kept: Rows) -> "SomeRows":
+        """Return some rows of inputs, or of some rows of them."""
+        return cls(X._X, X._rows[kept]) if isinstance(X, SomeRows) else cls(X, kept)
+
+    def __getitem__(self, at: Rows | slice) -> Inputs:
+        return self._X[self._rows[at]]
 
 
 class LocalShard:
@@ -67,6 +83,7 @@ class LocalShard:
         self.kernel, self.score, self.capacity, self.rule = kernel, score, capacity, rule
         self.likelihood = likelihood.take(rows)
         self.n_rows, self.size, self.dtype = len(y), 0, np.dtype(dtype)
+        self._columns = X.shape[1] if X.ndim == 2 else 1
         self.prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
         self.mean = np.zeros(len(y))
         self.var = self.prior_var.copy()
@@ -81,7 +98,8 @@ class LocalShard:
     def _bind(self) -> None:
         """Prepare the kernel on chunks of the rows."""
         n = len(self.rows)
-        step = min(_CHUNK, max(2048, -(-n // 2)))  # two chunks at least, so that two threads have work
+        half = -(-n // 2)  # two chunks at least, so that two threads have work
+        step = min(_CHUNK, max(2048, min(half, _CHUNK_NUMBERS // self._columns)))
         self._blocks = [(chunk, self.kernel.on(self.X[chunk])) for chunk in parts(n, step)]
 
     def _stubs(self, size: int) -> Floats:
@@ -138,7 +156,7 @@ class LocalShard:
         def copy(part: slice) -> None:
             self.M[part].take(at, axis=1, out=stubs[part], mode="clip")
 
-        for_each(copy, parts(self.size, _GATHERED))
+        for_each(copy, parts(self.size, max(1, _GATHERED // max(len(at), 1))))
         return stubs
 
     def absorb(self, block: Inclusions) -> None:
@@ -187,7 +205,8 @@ class LocalShard:
             self._buffer[r * n : (r + 1) * n].take(kept, out=row, mode="clip")
             self._buffer[r * len(kept) : (r + 1) * len(kept)] = row
         self.likelihood = self.likelihood.take(kept)
-        self.rows, self.X, self.y, self.priority = self.rows[kept], self.X[kept], self.y[kept], self.priority[kept]
+        self.rows, self.y, self.priority = self.rows[kept], self.y[kept], self.priority[kept]
+        self.X = SomeRows.of(self.X, kept)
         self.mean, self.var, self.prior_var = self.mean[kept], self.var[kept], self.prior_var[kept]
         self.taken, self.held_back, self.pinned = self.taken[kept], self.held_back[kept], self.pinned[kept]
         self._bind()

@@ -1,0 +1,16 @@
+"""Layer 6: the command line. Needs click and rich (the ``cli`` extra)."""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command ``infovec``."""
+    try:
+        from .commands import infovec
+    except ImportError as error:
+        if error.name not in ("click", "rich"):
+            raise
+        sys.exit(f"the command line needs {error.name}, which is not installed: pip install 'infovec[cli]'")
+    infovec(prog_name="infovec")

@@ -1,0 +1,5 @@
+"""``python -m infovec.cli``."""
+
+from . import main
+
+main()

@@ -1,0 +1,76 @@
+"""From options to an estimator."""
+
+from typing import Any
+
+import numpy as np
+
+from .._types import Floats, Inputs
+from ..errors import ParameterError
+from ..estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from ..estimators.defaults import (
+    CLASS_VARIANCE,
+    ORDINAL_VARIANCE,
+    REAL_LIKELIHOODS,
+    column_spreads,
+    latent_variance,
+    length_scales,
+    named,
+)
+from ..kernels import RBF, Bias, Exponential, Kernel, Linear, Matern
+from .targets import Target
+
+__all__ = ["build", "starting_kernel"]
+
+_STATIONARY = {"rbf": RBF, "matern": Matern, "exponential": Exponential}
+_LIKELIHOODS = {"classify": ("probit", "logit"), "regress": tuple(REAL_LIKELIHOODS), "ordinal": ("ordinal",)}
+
+
+def build(X: Inputs, target: Target, options: dict[str, Any]) -> Any:
+    """Return an estimator that is ready to be fitted.
+
+    Parameters
+    ----------
+    X : array or CSR matrix
+    target : Target
+    options : dict
+        Those of the command ``fit``.
+    """
+    task = target.task
+    likelihood = options["likelihood"] or _LIKELIHOODS[task][0]
+    if likelihood not in _LIKELIHOODS[task]:
+        raise ParameterError(
+            f"--likelihood {likelihood} is not for --task {task}; choose {', '.join(_LIKELIHOODS[task])}"
+        )
+    kernel = None
+    if options["kernel"] != "rbf" or options["ard"]:
+        kernel = starting_kernel(options["kernel"], options["ard"], X, _variance(target, likelihood))
+    common = {
+        "kernel": kernel, "likelihood": likelihood, "n_active": _at_most(options["active"], len(target.y)),
+        "approximation": options["approximation"], "max_memory": options["memory"], "max_time": options["seconds"],
+        "n_jobs": options["threads"], "random_state": options["seed"],
+    }  # fmt: skip
+    if task == "regress":
+        return IVMRegressor(**common)
+    if task == "ordinal":
+        return IVMOrdinalClassifier(categories=target.categories, **common)
+    return IVMClassifier(**common)
+
+
+def _at_most(active: Any, n: int) -> Any:
+    return min(active, n) if isinstance(active, int) else active
+
+
+def _variance(target: Target, likelihood: str) -> float:
+    if target.task == "regress":
+        return latent_variance(named(REAL_LIKELIHOODS, likelihood, target.y), target.y)
+    return CLASS_VARIANCE if target.task == "classify" else ORDINAL_VARIANCE
+
+
+def starting_kernel(name: str, ard: bool, X: Inputs, variance: float) -> Kernel:
+    """Return a kernel to start learning from, with one length scale or relevance for each column if asked for."""
+    p = X.shape[1]
+    if name == "linear":
+        return Linear(variance / p, np.ones(p) if ard else None) + Bias(0.1 * variance)
+    scale: float | Floats = length_scales(*column_spreads(X))
+    scale = np.array(np.broadcast_to(scale, (p,))) if ard else scale
+    return _STATIONARY[name](scale, variance) + Bias(0.1 * variance)

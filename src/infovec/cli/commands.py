@@ -1,0 +1,187 @@
+"""The commands and their options. What they do is imported only when it is done, so that help is instant."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from .parameters import ACTIVE, DURATION, MEMORY, NAMES
+from .screen import Screen
+
+__all__ = ["infovec"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class _Program(click.Group):
+    """Turns what infovec and the system raise into one line and exit code 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from ..errors import InfovecError
+
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            sys.stdout = None  # the reader has gone, as that of `| head` does
+            sys.exit(1)
+        except (InfovecError, OSError) as error:
+            raise click.ClickException(str(error)) from error
+        except MemoryError as error:
+            raise click.ClickException(f"not enough memory: {error}. Use --memory, or a smaller --active") from error
+        except KeyboardInterrupt as error:
+            raise click.ClickException("interrupted; nothing was written") from error
+
+
+def _screen(command: _F) -> _F:
+    """Add --quiet and --json, and pass a Screen instead of them."""
+
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+    @click.option("--quiet", is_flag=True, help="Print nothing but results, warnings and errors.")
+    @functools.wraps(command)
+    def with_screen(*arguments: Any, quiet: bool, as_json: bool, **options: Any) -> Any:
+        return command(*arguments, screen=Screen(quiet, as_json), **options)
+
+    return with_screen  # type: ignore[return-value]
+
+
+def _reading(command: _F) -> _F:
+    """Add what says how text is read."""
+    for option in (
+        click.option("--no-header", is_flag=True, help="The first line is a row; columns are named 1, 2, 3 ..."),
+        click.option("--encoding", default="utf-8", show_default=True, help="Of text files."),
+        click.option("--delimiter", help="Between the fields of text files; found if not given."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="infovec")
+def infovec() -> None:
+    """Sparse Gaussian process models of tables: honest probabilities at a known cost.
+
+    Tables are CSV, TSV and LIBSVM files (also with gzip), Parquet and npz files, "-" for CSV from standard input, or
+    data sets by name such as digits or, in parts, usps:train.
+
+    Exit codes: 0 done, 1 cannot do it, 2 wrong usage.
+    """
+
+
+@infovec.command()
+@click.argument("data")
+@click.option("-t", "--target", help="Column to predict; data sets with a name know theirs.")
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Model file to write.")
+@click.option(
+    "--task", type=click.Choice(["classify", "regress", "ordinal"]), help="Found from the target if not given."
+)
+@click.option("--order", type=NAMES, default=(), help="Ordered classes, lowest first: low,middle,high.")
+@click.option("--categorical", type=NAMES, default=(), help="Columns to take as words: one,two.")
+@click.option("--drop", type=NAMES, default=(), help="Columns to leave out: one,two.")
+@click.option(
+    "--impute", type=click.Choice(["median"]), help="Fill gaps: numbers by the median, words by the commonest."
+)
+@click.option(
+    "--scale", type=click.Choice(["auto", "standard", "none"]), default="auto", show_default=True,
+    help="Units of columns: a common one where they share it and else each its own, each its own, as they are.",
+)  # fmt: skip
+@click.option("--active", type=ACTIVE, default=500, show_default=True, help="Rows kept: a number, a share, or auto.")
+@click.option("--memory", type=MEMORY, help="What training may take beyond the data, such as 2GB.")
+@click.option("--time", "seconds", type=DURATION, help="After which the model so far is taken: 60s, 5m, 1h.")
+@click.option(
+    "--kernel", type=click.Choice(["rbf", "matern", "exponential", "linear"]), default="rbf", show_default=True,
+    help="Covariance of the function.",
+)  # fmt: skip
+@click.option("--ard", is_flag=True, help="Learn how relevant each column is; takes longer.")
+@click.option("--likelihood", help="probit, logit; gaussian, laplace, student_t, poisson.")
+@click.option("--approximation", type=click.Choice(["projected", "factorised"]), default="projected", show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of what is drawn at random.")
+@click.option("--threads", type=click.IntRange(min=1), help="Of the linear algebra.")
+@_reading
+@_screen
+def fit(screen: Screen, **options: Any) -> None:
+    """Fit a model to the table DATA.
+
+    Ctrl-C ends learning or selection and writes the model found so far.
+    """
+    from .fit import run
+
+    run(screen, **options)
+
+
+@infovec.command()
+@click.argument("model", type=click.Path(dir_okay=False))
+@click.argument("data")
+@click.option("-o", "--output", default="-", help="File to write, also .gz; standard output if not given.")
+@click.option("--proba", is_flag=True, help="The probability of every class.")
+@click.option("--std", is_flag=True, help="The standard deviation of the target, or of the latent function of classes.")
+@_reading
+@_screen
+def predict(screen: Screen, **options: Any) -> None:
+    """Predict for the rows of the table DATA, however many there are.
+
+    Columns are found by name, in any order; others are ignored. Prints CSV, or one JSON object for each row.
+    """
+    from .predict import run
+
+    run(screen, **options)
+
+
+@infovec.command()
+@click.argument("model", type=click.Path(dir_okay=False))
+@click.argument("data")
+@_reading
+@_screen
+def evaluate(screen: Screen, **options: Any) -> None:
+    """Compare predictions with the targets in the table DATA.
+
+    Each figure stands with its standard error.
+    """
+    from .evaluate import run
+
+    run(screen, **options)
+
+
+@infovec.command()
+@click.argument("model", type=click.Path(dir_okay=False))
+@click.option("--points", type=click.IntRange(min=0), default=5, show_default=True, help="Active rows to show.")
+@_screen
+def inspect(screen: Screen, **options: Any) -> None:
+    """Say what is in a model file: kernel, relevances, active rows, evidence, origin."""
+    from .inspect import run
+
+    run(screen, **options)
+
+
+@infovec.command()
+@click.option(
+    "--out", type=click.Path(file_okay=False), default="out", show_default=True, help="Folder for the figure."
+)
+def demo(out: str) -> None:
+    """Train on real data beside a calibrated SVC, and draw a figure."""
+    from .outside import run_demo
+
+    run_demo(out)
+
+
+@infovec.command()
+@click.argument("name", required=False)
+@click.option("--quick", is_flag=True, help="Smaller sizes: less than a minute.")
+@click.option("--list", "listed", is_flag=True, help="Name the experiments.")
+def reproduce(name: str | None, quick: bool, listed: bool) -> None:
+    """Run an experiment of the papers again; from a source tree."""
+    from .outside import run_outside
+
+    run_outside("experiments", name, ["run", name or "", *(["--quick"] if quick else [])], listed)
+
+
+@infovec.command(context_settings={"ignore_unknown_options": True})
+@click.argument("name", required=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.option("--list", "listed", is_flag=True, help="Name the benchmarks.")
+def bench(name: str | None, arguments: tuple[str, ...], listed: bool) -> None:
+    """Run a benchmark with its own ARGUMENTS, such as --quick; from a source tree."""
+    from .outside import run_outside
+
+    run_outside("benchmarks", name, list(arguments), listed)

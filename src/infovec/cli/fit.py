@@ -1,0 +1,125 @@
+"""``infovec fit``."""
+
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+import numpy as np
+
+from ..datasets import Reading, Source, open_source
+from ..errors import DataError
+from ..selection import Progress
+from .build import build
+from .gather import Choices, Gathered, gather
+from .model import n_active, save_model
+from .screen import Screen, Tell
+
+__all__ = ["run"]
+
+
+def run(screen: Screen, data: str, output: str, **options: Any) -> None:
+    """Read, fit, save and say what came of it."""
+    start = time.perf_counter()
+    if not Path(output).absolute().parent.is_dir():
+        raise DataError(f"there is no folder {Path(output).absolute().parent} to write {Path(output).name} to")
+    reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
+    with open_source(data, reading) as source, screen.work("reading") as tell:
+        gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()))
+    for text in (*gathered.notes, _found(gathered)):
+        screen.note(text)
+    read = time.perf_counter()
+    model = build(gathered.X, gathered.target, options)
+    with _interruptible() as asked, screen.warnings():
+        with screen.work("fitting") as tell:
+            model.set_params(callback=_told(tell, asked)).fit(gathered.X, gathered.target.y)
+        model.set_params(callback=None)
+        seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
+        command = shlex.join(["infovec", *sys.argv[1:]])
+        provenance = {"command": command, "data": data, "read_seconds": round(seconds["reading"], 3)}
+        save_model(model, gathered.table, output, provenance)
+    summary = _summary(model, gathered, output, seconds)
+    if screen.as_json or not screen.quiet:
+        screen.result(summary, _text(summary))
+
+
+def _choices(source: Source, options: dict[str, Any]) -> Choices:
+    target = options["target"] or source.target
+    if target is None:
+        raise click.UsageError(f"name the column to predict: --target, one of {', '.join(source.columns[:12])}")
+    if options["order"] and options["task"] not in (None, "ordinal"):
+        raise click.UsageError("--order is for --task ordinal")
+    task = "ordinal" if options["order"] else options["task"]
+    return Choices(
+        target, task, options["order"], options["categorical"], options["drop"], options["impute"] is not None,
+        options["scale"],
+    )  # fmt: skip
+
+
+def _found(gathered: Gathered) -> str:
+    n, p = gathered.X.shape
+    target, table = gathered.target, gathered.table
+    if target.task == "regress":
+        what = f"numbers, from {target.y.min():g} to {target.y.max():g}"
+    else:
+        labels = np.unique(target.y).tolist()
+        shown = ", ".join(map(str, labels[:6])) + (" ..." if len(labels) > 6 else "")
+        what = f"{len(labels)} {'ordered ' if target.task == 'ordinal' else ''}classes ({shown})"
+    return f"{n} rows, {p} columns; target {table.target!r}: {what} (--task, if it is something else)"
+
+
+def _told(tell: Tell, asked: list[bool]) -> Any:
+    """Return a callback that shows progress and ends learning once the user has interrupted."""
+
+    def callback(progress: Progress) -> bool:
+        if progress.log_evidence is not None and not progress.included:
+            tell(f"learning, log evidence {progress.log_evidence:.1f}", None)
+            return bool(asked)
+        if progress.log_evidence is not None:
+            tell(f"inference, log evidence {progress.log_evidence:.1f}", None)
+        else:
+            tell(f"{progress.included} of {progress.wanted} rows included", progress.included / progress.wanted)
+        return False
+
+    return callback
+
+
+@contextmanager
+def _interruptible() -> Iterator[list[bool]]:
+    """Note the first Ctrl-C where the estimator does not look out for it itself; the second one interrupts."""
+    asked: list[bool] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(True)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _summary(model: Any, gathered: Gathered, output: str, seconds: dict[str, float]) -> dict[str, Any]:
+    n, p = gathered.X.shape
+    classes = getattr(model, "classes_", None)
+    return {
+        "model": output, "task": gathered.target.task, "target": gathered.table.target, "rows": n, "columns": p,
+        "classes": None if classes is None else classes.tolist(), "n_active": n_active(model),
+        "log_evidence": float(np.sum(model.log_evidence_)), "stop_reason": model.stop_reason_, "seconds": seconds,
+    }  # fmt: skip
+
+
+def _text(summary: dict[str, Any]) -> str:
+    seconds = summary["seconds"]
+    return (
+        f"{summary['model']}: {summary['n_active']} of {summary['rows']} rows kept, log evidence "
+        f"{summary['log_evidence']:.1f}; {seconds['reading']:.1f} s to read, {seconds['fitting']:.1f} s to fit"
+    )

@@ -1,0 +1,251 @@
+"""From a table to training data: one pass, in blocks, straight into a matrix of single precision."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from .._types import Array, Floats, Inputs, Mask
+from ..datasets import Block, Source
+from ..datasets.source import Kind, Wanted
+from ..errors import CellError, DataError
+from ..numerics.moments import Moments
+from .pile import Codes, Pile
+from .scaling import centre_and_scale, divide
+from .table import Table, WordColumn, check_size
+from .targets import Target, read_target
+from .words import check_words
+
+__all__ = ["Choices", "Gathered", "gather"]
+
+_DENSE = 2000  # columns up to which a sparse table is made dense
+_ROWS = 4096  # that are scaled at a time
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the user says of the columns."""
+
+    target: str
+    task: str | None = None
+    order: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    impute: bool = False
+    scaling: str = "auto"
+
+
+class Gathered(NamedTuple):
+    """Training data, and how new rows are to be read."""
+
+    X: Inputs
+    target: Target
+    table: Table
+    notes: list[str]
+
+
+def gather(source: Source, choices: Choices, tell: Callable[[int], None]) -> Gathered:
+    """Read a table as training data.
+
+    Parameters
+    ----------
+    source : Source
+    choices : Choices
+    tell : callable
+        Told the number of rows so far after every block.
+    """
+    kinds = source.kinds()
+    source.require([choices.target, *choices.categorical, *choices.drop])
+    wanted = _wanted(source, kinds, choices)
+    rows = _Rows(source.name, wanted)
+    try:
+        for block in source.blocks(wanted):
+            rows.add(block)
+            tell(rows.count)
+    except CellError as error:
+        raise DataError(f"{error}. {_remedy(error.column, choices.target)}") from error
+    if not rows.count:
+        raise DataError(f"{source.name} has no rows")
+    target = read_target(rows.targets(), choices.task or source.task, choices.order, choices.target)
+    return rows.gathered(choices, target)
+
+
+def _wanted(source: Source, kinds: dict[str, Kind], choices: Choices) -> Wanted:
+    target = choices.target
+    task = choices.task or source.task
+    if task == "regress" and kinds[target] == "word":
+        raise DataError(f"{source.name}: target {target!r} holds words, so it cannot be regressed; --task classify")
+    left_out = {target, *choices.drop}
+    inputs = [name for name in source.columns if name not in left_out]
+    if not inputs:
+        raise DataError(f"{source.name} has no column beside the target {target!r}")
+    as_words = {name for name in inputs if kinds[name] == "word"} | set(choices.categorical)
+    return Wanted(
+        tuple(name for name in inputs if name not in as_words), tuple(name for name in inputs if name in as_words),
+        target, "word" if kinds[target] == "word" or task in ("classify", "ordinal") else "number",
+    )  # fmt: skip
+
+
+def _remedy(column: str, target: str) -> str:
+    if column == target:
+        return "If the target is a class, say --task classify"
+    return f"Mend the cell, or say --categorical {column!r} if the column holds words, or --drop {column!r}"
+
+
+class _Rows:
+    """What was read so far."""
+
+    def __init__(self, name: str, wanted: Wanted) -> None:
+        self.name, self.wanted, self.count = name, wanted, 0
+        self._pile: Pile | None = None
+        self._moments: Moments | None = None
+        self._sparse: list[Any] = []
+        self._codes = [Codes() for _ in wanted.words]
+        self._labels, self._numbers = Codes(), list[Floats]()
+        self._missing: dict[str, tuple[int, str]] = {}  # how many in a column, and where the first is
+
+    def add(self, block: Block) -> None:
+        """Take in the rows of a block."""
+        check_size(block, self.wanted.numbers, self.name)
+        self._add_target(block)
+        if sparse.issparse(block.numbers) and len(self.wanted.numbers) > _DENSE:
+            self._sparse.append(block.numbers.astype(np.float32))
+        else:
+            self._add_numbers(block)
+        for name, codes, words in zip(self.wanted.words, self._codes, block.words, strict=True):
+            codes.add(words)
+            self._note_missing(block, name, [i for i, word in enumerate(words) if word is None])
+        self.count += len(block)
+
+    def _add_numbers(self, block: Block) -> None:
+        X = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
+        moments = Moments.of(X)
+        if self._pile is None or self._moments is None:
+            self._pile, self._moments = Pile(moments.mean), moments
+        else:
+            self._moments = self._moments.merged(moments)
+        self._pile.add(X)
+        if np.any(moments.count < len(X)):
+            for j in np.flatnonzero(moments.count < len(X)):
+                self._note_missing(block, self.wanted.numbers[j], np.flatnonzero(np.isnan(X[:, j])))
+
+    def _note_missing(self, block: Block, name: str, rows: Sequence[int] | Array) -> None:
+        if len(rows):
+            before, place = self._missing.get(name, (0, block.place(int(rows[0]))))
+            self._missing[name] = before + len(rows), place
+
+    def _add_target(self, block: Block) -> None:
+        if isinstance(block.target, list):
+            gap = next((i for i, label in enumerate(block.target) if label is None), None)
+            self._labels.add(block.target)
+        else:
+            values = np.asarray(block.target)
+            gap = next(iter(np.flatnonzero(np.isnan(values)).tolist()), None)
+            self._numbers.append(values)
+        if gap is not None:
+            raise DataError(
+                f"{self.name}, {block.place(gap)}: the target {self.wanted.target!r} is missing; remove rows without it"
+            )
+
+    def targets(self) -> Floats | Codes:
+        """Return the targets of all rows."""
+        return np.concatenate(self._numbers) if self._numbers else self._labels
+
+    def gathered(self, choices: Choices, target: Target) -> Gathered:
+        """Return all rows, filled and scaled."""
+        notes = list[str]()
+        empty = {name for name, (count, _) in self._missing.items() if count == self.count}
+        notes += [f"column {name!r} has no values and is left out" for name in sorted(empty)]
+        if len(empty) == len(self.wanted.numbers) + len(self.wanted.words):
+            raise DataError(f"{self.name}: no column beside the target has values")
+        self._check_missing(empty, choices.impute)
+        if self._sparse:
+            return self._gathered_sparse(choices, target, notes)
+        X, names, fill, centre, spread = self._numeric(empty, choices.impute)
+        columns, hot = self._categorical(empty, choices)
+        if hot:
+            frequency = np.concatenate([h.mean(axis=0) for h in hot])
+            centre = np.concatenate([centre, frequency])
+            spread = np.hstack([spread, np.stack([np.sqrt(frequency * (1.0 - frequency)), np.sign(frequency)])])
+            X = np.hstack([X, *(h.astype(np.float32) for h in hot)])
+        offset = np.concatenate([self._offset(empty), np.zeros(X.shape[1] - len(names))])
+        centre, scale = centre_and_scale(choices.scaling, centre, *spread)
+        divide(X, centre - offset, scale)
+        table = Table(
+            target.task, choices.target, self.wanted.target_kind, names, columns, fill,
+            tuple(centre.tolist()), tuple(scale.tolist()),
+        )  # fmt: skip
+        return Gathered(X, target, table, notes)
+
+    def _offset(self, empty: set[str]) -> Floats:
+        return np.zeros(0) if self._pile is None else self._pile.offset[self._kept(empty)]
+
+    def _kept(self, empty: set[str]) -> Mask:
+        return np.array([name not in empty for name in self.wanted.numbers], dtype=bool)
+
+    def _numeric(self, empty: set[str], impute: bool) -> tuple[Array, tuple[str, ...], Any, Floats, Floats]:
+        """Return numbers without gaps, their names, fill values, means, and deviations above extents."""
+        if self._pile is None or self._moments is None:
+            raise DataError(f"{self.name} has no rows")
+        kept, offset = self._kept(empty), self._pile.offset
+        X = self._pile.matrix()
+        X = X if kept.all() else np.ascontiguousarray(X[:, kept])
+        names = tuple(name for name in self.wanted.numbers if name not in empty)
+        fill = None
+        if impute:
+            medians = [_fill_median(X[:, j]) for j in range(X.shape[1])]
+            fill = tuple((offset[kept] + np.array(medians)).tolist())
+        spread = np.stack([self._moments.deviation[kept], self._moments.extent[kept]])
+        return X, names, fill, self._moments.mean[kept], spread
+
+    def _categorical(self, empty: set[str], choices: Choices) -> tuple[tuple[WordColumn, ...], list[Array]]:
+        """Return the columns of words with their categories, and zeros and ones for each."""
+        columns, hot = list[WordColumn](), list[Array]()
+        for name, collected in zip(self.wanted.words, self._codes, strict=True):
+            if name in empty:
+                continue
+            words, codes = collected.sorted()
+            check_words(self.name, name, words, self.count, name in choices.categorical)
+            most = int(np.argmax(np.bincount(codes[codes >= 0])))
+            fill = words[most] if choices.impute else None
+            columns.append(WordColumn(name, words, fill))
+            hot.append(np.where(codes < 0, most, codes)[:, None] == np.arange(len(words)))
+        return tuple(columns), hot
+
+    def _gathered_sparse(self, choices: Choices, target: Target, notes: list[str]) -> Gathered:
+        X = sparse.vstack(self._sparse, format="csr")
+        from ..estimators.defaults import column_spreads
+
+        deviation, extent = column_spreads(X)
+        _, scale = centre_and_scale(choices.scaling, np.zeros(X.shape[1]), deviation, extent)
+        X.data /= scale[X.indices].astype(np.float32)
+        table = Table(
+            target.task, choices.target, self.wanted.target_kind, self.wanted.numbers, (), None,
+            (0.0,) * X.shape[1], tuple(scale.tolist()), sparse=True,
+        )  # fmt: skip
+        return Gathered(X, target, table, notes)
+
+    def _check_missing(self, empty: set[str], impute: bool) -> None:
+        found = {name: seen for name, seen in self._missing.items() if name not in empty}
+        if not found or impute:
+            return
+        total = sum(count for count, _ in found.values())
+        shown = ", ".join(
+            f"{name!r} ({count}, the first in {place})" for name, (count, place) in list(found.items())[:5]
+        )
+        more = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
+        said = "1 value is missing" if total == 1 else f"{total} values are missing"
+        raise DataError(
+            f"{self.name}: {said}, in column {shown}{more}. Fill them with --impute median, leave "
+            "columns out with --drop, or remove the rows"
+        )
+
+
+def _fill_median(column: Array) -> float:
+    """Replace NaN by the median of the others, which is returned."""
+    missing = np.isnan(column)
+    median = float(np.median(column[~missing]))
+    column[missing] = median
+    return median

@@ -1,0 +1,46 @@
+"""Model files of the command line: an estimator, the table it was fitted to, and where both come from."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import DataError
+from ..estimators import load_with_extra
+from .table import Table
+
+__all__ = ["Model", "load_model", "n_active", "save_model"]
+
+_TABLE = "table"
+
+
+class Model(NamedTuple):
+    """What is in a model file that the command line wrote."""
+
+    estimator: Any
+    table: Table
+    provenance: dict[str, Any]
+
+
+def save_model(estimator: Any, table: Table, path: str, provenance: dict[str, Any]) -> None:
+    """Write a fitted estimator and how to read rows for it, completely or not at all."""
+    estimator.save(path, extra={_TABLE: table.to_json()}, provenance=provenance)
+
+
+def load_model(path: str) -> Model:
+    """Read what ``save_model`` wrote."""
+    content = load_with_extra(path)
+    if _TABLE not in content.extra:
+        raise DataError(
+            f"{path} was saved in Python and does not say how to read a table; load it there with infovec.load, or "
+            "make one with `infovec fit`"
+        )
+    table = Table.from_json(content.extra[_TABLE])
+    if getattr(content.model, "n_features_in_", None) != len(table.features):
+        raise DataError(f"{path} is broken: the model and its table differ in the number of columns")
+    return Model(content.model, table, content.provenance)
+
+
+def n_active(estimator: Any) -> int:
+    """Return how many different training rows a fitted estimator keeps, all classes together."""
+    rows = estimator.active_
+    return len(np.unique(np.concatenate(rows))) if isinstance(rows, list) else len(rows)

@@ -1,0 +1,183 @@
+"""How the columns of a table become the columns of a model: kept with the model, so that new rows are read alike."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from .._types import Floats, Inputs
+from ..datasets import Block
+from ..datasets.source import Kind, Wanted
+from ..errors import DataError
+
+__all__ = ["LARGEST", "Encoder", "Table", "WordColumn", "check_size"]
+
+LARGEST = 1e30
+"""Numbers beyond this are taken for mistakes: their squares do not fit into single precision."""
+
+
+@dataclass(frozen=True)
+class WordColumn:
+    """A column of words: one column of zeros and ones for each of its categories."""
+
+    name: str
+    categories: tuple[str, ...]
+    fill: str | None  # for missing words
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is known of a table once a model was fitted to it. Plain data, which JSON can hold.
+
+    Parameters
+    ----------
+    task : {"classify", "regress", "ordinal"}
+    target : str
+    target_kind : {"number", "word"}
+    numbers : tuple of str
+        Columns of numbers.
+    words : tuple of WordColumn
+    fill : tuple of float, optional
+        What missing numbers are replaced by; None where they are not.
+    centre, scale : tuple of float
+        One for each column of the model, those of numbers first: x becomes (x - centre) / scale.
+    sparse : bool
+        Whether the model takes CSR matrices.
+    """
+
+    task: str
+    target: str
+    target_kind: Kind
+    numbers: tuple[str, ...]
+    words: tuple[WordColumn, ...]
+    fill: tuple[float, ...] | None
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+    sparse: bool = False
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the model's columns."""
+        hot = (f"{column.name}={category}" for column in self.words for category in column.categories)
+        return (*self.numbers, *hot)
+
+    def wanted(self, with_target: bool) -> Wanted:
+        """Return what is to be read of a table for this model."""
+        target = self.target if with_target else None
+        return Wanted(self.numbers, tuple(column.name for column in self.words), target, self.target_kind)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as numbers, texts, lists and dicts."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """Return it from what ``to_json`` made; raise where it is anything else."""
+        try:
+            words = tuple(
+                WordColumn(
+                    str(c["name"]), tuple(map(str, c["categories"])), None if c["fill"] is None else str(c["fill"])
+                )
+                for c in data["words"]
+            )
+            fill = None if data["fill"] is None else tuple(map(float, data["fill"]))
+            table = cls(
+                str(data["task"]), str(data["target"]), "word" if data["target_kind"] == "word" else "number",
+                tuple(map(str, data["numbers"])), words, fill,
+                tuple(map(float, data["centre"])), tuple(map(float, data["scale"])), bool(data["sparse"]),
+            )  # fmt: skip
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"the description of the table in the model file is broken: {error!r}") from error
+        p = len(table.features)
+        if len(table.centre) != p or len(table.scale) != p or (fill is not None and len(fill) != len(table.numbers)):
+            raise DataError("the description of the table in the model file is broken: its parts differ in length")
+        return table
+
+
+class Encoder:
+    """Turns blocks of a table into inputs of the model, and counts words it has not seen before.
+
+    Parameters
+    ----------
+    table : Table
+    name : str
+        Of the file, for messages.
+    """
+
+    def __init__(self, table: Table, name: str) -> None:
+        self.table, self.name = table, name
+        self.unseen: Counter[tuple[str, str]] = Counter()
+        self._centre, self._scale = np.array(table.centre), np.array(table.scale)
+        self._codes = [{word: k for k, word in enumerate(c.categories)} for c in table.words]
+
+    def __call__(self, block: Block) -> Inputs:
+        """Return the inputs of the block's rows."""
+        check_size(block, self.table.numbers, self.name)
+        if self.table.sparse:
+            X = sparse.csr_matrix(block.numbers, dtype=np.float64)
+            X.data /= self._scale[X.indices]
+            return X
+        dense = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
+        X = np.hstack([self._filled(block, dense), *(self._hot(block, k) for k in range(len(self._codes)))])
+        return (X - self._centre) / self._scale
+
+    def _filled(self, block: Block, X: Floats) -> Floats:
+        missing = np.isnan(X)
+        if not missing.any():
+            return X
+        if self.table.fill is None:
+            row, column = np.argwhere(missing)[0]
+            raise self._missing(block, int(row), self.table.numbers[column])
+        return np.where(missing, np.array(self.table.fill), X)
+
+    def _hot(self, block: Block, k: int) -> Floats:
+        """Zeros and ones of a column of words; zeros only for a word that the model has not seen."""
+        column, codes = self.table.words[k], self._codes[k]
+        hot = np.zeros((len(block), len(codes)))
+        for i, word in enumerate(block.words[k]):
+            word = column.fill if word is None else word
+            if word is None:
+                raise self._missing(block, i, column.name)
+            if word in codes:
+                hot[i, codes[word]] = 1.0
+            else:
+                self.unseen[column.name, word] += 1
+        return hot
+
+    def _missing(self, block: Block, row: int, column: str) -> DataError:
+        return DataError(
+            f"{self.name}, {block.place(row)}, column {column!r}: the value is missing, and the model does not know "
+            "how to fill it. Fit it with --impute median, or fill the value"
+        )
+
+    def warning(self) -> str | None:
+        """Return what to say of the words that were not seen when the model was fitted."""
+        if not self.unseen:
+            return None
+        shown = ", ".join(f"{column}={word} ({count})" for (column, word), count in self.unseen.most_common(5))
+        more = f" and {len(self.unseen) - 5} more" if len(self.unseen) > 5 else ""
+        return (
+            f"{self.unseen.total()} cells hold words that were not there when the model was fitted, and count as none "
+            f"of its categories: {shown}{more}"
+        )
+
+
+def check_size(block: Block, names: tuple[str, ...], name: str) -> None:
+    """Raise where a number is infinite or beyond LARGEST."""
+    X = block.numbers
+    values = X.data if sparse.issparse(X) else X
+    if not values.size or not np.any(np.abs(values) > LARGEST):
+        return
+    X = X.tocoo() if sparse.issparse(X) else X
+    if sparse.issparse(X):
+        k = int(np.flatnonzero(np.abs(X.data) > LARGEST)[0])
+        row, column, value = int(X.row[k]), int(X.col[k]), float(X.data[k])
+    else:
+        row, column = map(int, np.argwhere(np.abs(X) > LARGEST)[0])
+        value = float(X[row, column])
+    raise DataError(
+        f"{name}, {block.place(row)}, column {names[column]!r}: {value:g} is too large to compute with (the limit is "
+        f"{LARGEST:g}). If it stands for a missing value, leave the cell empty; else change the unit of the column"
+    )

@@ -1,0 +1,139 @@
+"""Tables that are in memory already: arrays of an .npz file or of a data set with a name."""
+
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._types import Array, Floats
+from ..errors import CellError, DataError
+from .source import Block, Kind, Source, Wanted, word
+
+__all__ = ["PARTS", "ArrayTable", "read_npz"]
+
+PARTS = ("train", "test", "valid")
+_ROWS = 8192  # in a block
+_TASKS = {"classification": "classify", "regression": "regress"}
+
+
+class ArrayTable(Source):
+    """A matrix and a target.
+
+    Parameters
+    ----------
+    name : str
+    X : array of shape (n, p)
+        Numbers; copied in blocks only.
+    y : array of shape (n,), optional
+    columns : sequence of str, optional
+        Names; x1, x2 and so on if not given.
+    target : str
+        Name of y.
+    task : str, optional
+    words : mapping from column to array of words, optional
+        For columns whose entries in X are not used.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        X: Array,
+        y: Array | None = None,
+        columns: Sequence[str] | None = None,
+        target: str = "y",
+        task: str | None = None,
+        words: Mapping[str, Sequence[Any]] | None = None,
+    ) -> None:
+        self.name, self.task = name, task
+        self.target = None if y is None else target
+        if X.ndim != 2 or X.dtype.kind not in "fiub" or (y is not None and y.shape != (len(X),)):
+            shape = None if y is None else y.shape
+            raise DataError(
+                f"{name}: X must be a matrix of numbers and y have one entry for each row; "
+                f"found X of shape {X.shape} and type {X.dtype}, y of shape {shape}"
+            )
+        if len(X) == 0:
+            raise DataError(f"{name} has no rows")
+        self._X, self._y, self._words = X, y, dict(words or {})
+        self._inputs = tuple(columns) if columns is not None else tuple(f"x{j + 1}" for j in range(X.shape[1]))
+        if len(self._inputs) != X.shape[1]:
+            raise DataError(f"{name}: {len(self._inputs)} names for {X.shape[1]} columns")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._inputs if self.target is None else (*self._inputs, self.target)
+
+    def kinds(self) -> dict[str, Kind]:
+        found: dict[str, Kind] = {name: "word" if name in self._words else "number" for name in self._inputs}
+        if self.target is not None and self._y is not None:
+            found[self.target] = "number" if self._y.dtype.kind in "fiub" else "word"
+        return found
+
+    def _blocks(self, wanted: Wanted) -> Iterator[Block]:
+        place = {name: j for j, name in enumerate(self._inputs)}
+        at = [place[name] for name in wanted.numbers if name in place]
+        if len(at) != len(wanted.numbers):
+            raise DataError(f"{self.name}: its target cannot be one of the inputs")
+        whole = at == list(range(self._X.shape[1]))
+        for start in range(0, len(self._X), _ROWS):
+            part = slice(start, start + _ROWS)
+            X = self._X[part] if whole else self._X[part][:, at]
+            words = [self._column_words(name, place[name], part) for name in wanted.words]
+            yield Block(start, X.astype(np.float64), words, self._target(wanted, part))
+
+    def _column_words(self, name: str, at: int, part: slice) -> list[str | None]:
+        return [word(v) for v in (self._words[name][part] if name in self._words else self._X[part, at].tolist())]
+
+    def _target(self, wanted: Wanted, part: slice) -> Floats | list[str | None] | None:
+        if wanted.target is None or self._y is None:
+            return None
+        if wanted.target_kind == "word":
+            return [word(label) for label in self._y[part].tolist()]
+        try:
+            return self._y[part].astype(np.float64)
+        except ValueError:
+            raise CellError(self.name, wanted.target, str(self._y[part][0])) from None
+
+
+def read_npz(path: str, part: str | None, name: str | None = None) -> ArrayTable:
+    """Read arrays X and y, or X_train, y_train and the like.
+
+    Parameters
+    ----------
+    path : str
+    part : {"train", "test", "valid"}, optional
+        Which arrays; None is for files that are not in parts.
+    name : str, optional
+        For messages; the path if not given.
+    """
+    name = name or path
+    try:
+        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+            if part is None and "X" not in file.files:
+                parts = [p for p in PARTS if f"X_{p}" in file.files]
+                said = f"it is in parts: say {' or '.join(f'{name}:{p}' for p in parts)}" if parts else "X is not there"
+                raise DataError(f"{name}: {said} (it has {', '.join(file.files)})")
+            suffix = "" if part is None else f"_{part}"
+            if f"X{suffix}" not in file.files:
+                raise DataError(f"{name} has no part {part!r}; it has {', '.join(file.files)}")
+            X, y = file[f"X{suffix}"], file[f"y{suffix}"] if f"y{suffix}" in file.files else None
+            task = _TASKS.get(str(file["task"])) if "task" in file.files else None
+            if y is not None and task == "classify" and "classes" in file.files:
+                y = _labels(y, file["classes"])
+            columns = [str(c) for c in file["columns"]] if "columns" in file.files else None
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+        if isinstance(error, DataError | FileNotFoundError | PermissionError):
+            raise
+        raise DataError(f"{name} is not a file of plain NumPy arrays: {error}") from error
+    if y is not None and y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    return ArrayTable(name if part is None else f"{name}:{part}", X, y, columns, task=task)
+
+
+def _labels(y: Array, classes: Array) -> Array:
+    """Return the source's own labels, where the file has them."""
+    codes = y.astype(np.intp)
+    fits = classes.ndim == 1 and np.array_equal(codes, y) and codes.min() >= 0 and codes.max() < len(classes)
+    return classes[codes] if fits else y

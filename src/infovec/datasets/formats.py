@@ -1,0 +1,83 @@
+"""From what the user names to a table: by the end of the file's name, or as the name of a data set."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import DataError
+from .arrays import PARTS, read_npz
+from .delimited import DelimitedText
+from .source import Source
+
+__all__ = ["Reading", "open_source"]
+
+_LIBSVM = (".libsvm", ".svm", ".svmlight", ".svml")
+_PARQUET = (".parquet", ".pq")
+_TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat", ".data")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How text is to be read; None leaves it to the file."""
+
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    header: bool = True
+
+
+def open_source(name: str, reading: Reading | None = None) -> Source:
+    """Open a table.
+
+    Parameters
+    ----------
+    name : str
+        A file (CSV, TSV, LIBSVM, any of them with gzip; Parquet, npz), "-" for CSV from standard input, or a data set:
+        "digits". For those in parts "NAME:train" or "NAME:test".
+    reading : Reading, optional
+        For text.
+    """
+    reading = reading or Reading()
+    if name != "-" and not Path(name).exists():
+        name, part = _without_part(name)
+        if not Path(name).exists():
+            return _named(name, part)
+    else:
+        part = None
+    if name != "-" and Path(name).is_dir():
+        raise DataError(f"{name} is a folder; name a file in it")
+    kind = _kind(name)
+    if part is not None and kind != ".npz":
+        raise DataError(f"{name} has no parts; leave out :{part}")
+    if kind == ".npz":
+        return read_npz(name, part)
+    if kind in _PARQUET:
+        from .parquet import ParquetTable
+
+        return ParquetTable(name)
+    if kind in _LIBSVM:
+        from .libsvm import LibsvmText
+
+        return LibsvmText(name)
+    if kind in (".zip", ".xlsx", ".xls", ".feather", ".json", ".arff", ".h5", ".pkl", ".pickle", ".ivm"):
+        raise DataError(f"{name}: tables are read from CSV, TSV, LIBSVM, Parquet and npz files, not from {kind}")
+    delimiter = "\t" if kind in (".tsv", ".tab") and reading.delimiter is None else reading.delimiter
+    return DelimitedText(name, delimiter, reading.encoding, reading.header)
+
+
+def _without_part(name: str) -> tuple[str, str | None]:
+    stem, _, part = name.rpartition(":")
+    return (stem, part) if stem and part in PARTS else (name, None)
+
+
+def _kind(name: str) -> str:
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _named(name: str, part: str | None) -> Source:
+    if "/" in name or _kind(name) in (*_TEXT, *_LIBSVM, *_PARQUET, ".npz") or name.lower().endswith(".gz"):
+        raise DataError(f"there is no file {name}")
+    from .named import load_named
+
+    return load_named(name, part)

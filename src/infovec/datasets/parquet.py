@@ -1,0 +1,79 @@
+"""Parquet files. Needs pyarrow (the ``parquet`` extra)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .._types import Floats
+from ..errors import CellError, DataError
+from .source import Block, Kind, Source, Wanted, word
+
+__all__ = ["ParquetTable"]
+
+_ROWS = 8192  # in a block
+
+
+class ParquetTable(Source):
+    """A Parquet file, read in batches of the wanted columns only."""
+
+    def __init__(self, path: str) -> None:
+        try:
+            import pyarrow as arrow
+            from pyarrow import parquet
+        except ImportError as error:
+            raise DataError(
+                f"{path}: Parquet files need pyarrow, which is not installed: pip install 'infovec[parquet]'"
+            ) from error
+        self.name = path
+        try:
+            self._file = parquet.ParquetFile(path)
+        except arrow.ArrowInvalid as error:
+            raise DataError(f"{path} is not a Parquet file: {error}") from error
+        self._schema = self._file.schema_arrow
+        self._types = arrow.types
+        if self._file.metadata.num_rows == 0:
+            raise DataError(f"{path} has no rows")
+        self._read = 0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self._schema.names)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def share_read(self) -> float | None:
+        return self._read / self._file.metadata.num_rows
+
+    def kinds(self) -> dict[str, Kind]:
+        return {field.name: "number" if self._numeric(field.type) else "word" for field in self._schema}
+
+    def _numeric(self, kind: Any) -> bool:
+        t = self._types
+        return any(test(kind) for test in (t.is_integer, t.is_floating, t.is_boolean, t.is_decimal, t.is_null))
+
+    def _blocks(self, wanted: Wanted) -> Iterator[Block]:
+        columns = list(dict.fromkeys(wanted.names()))
+        for batch in self._file.iter_batches(batch_size=_ROWS, columns=columns):
+            X = np.empty((batch.num_rows, len(wanted.numbers)))
+            for j, name in enumerate(wanted.numbers):
+                X[:, j] = self._numbers(name, batch.column(name))
+            words = [[word(v) for v in batch.column(name).to_pylist()] for name in wanted.words]
+            target: Any = None
+            if wanted.target is not None and wanted.target_kind == "number":
+                target = self._numbers(wanted.target, batch.column(wanted.target))
+            elif wanted.target is not None:
+                target = [word(v) for v in batch.column(wanted.target).to_pylist()]
+            block = Block(self._read, X, words, target)
+            self._read += batch.num_rows
+            yield block
+
+    def _numbers(self, name: str, values: Any) -> Floats:
+        if not self._numeric(values.type):
+            cells = values.to_pylist()
+            try:
+                return np.array([np.nan if word(v) is None else float(v) for v in cells])
+            except (TypeError, ValueError):
+                raise CellError(f"{self.name}, from row {self._read + 1}", name, str(cells[0])) from None
+        return np.array(values.cast("float64").to_numpy(zero_copy_only=False))  # NaN where there is none

@@ -1,0 +1,132 @@
+"""What every table offers: names of columns, what they hold, and its rows in blocks."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, TypeAlias
+
+from .._types import Floats, Inputs
+from ..errors import DataError
+
+__all__ = ["MISSING", "Block", "Kind", "Source", "Wanted", "word"]
+
+Kind: TypeAlias = Literal["number", "word"]
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+"""Cells that stand for a missing value, in small letters."""
+
+
+def word(cell: Any) -> str | None:
+    """Return a cell as a word, None where it stands for a missing value."""
+    text = str(cell).strip()
+    return None if cell is None or text.lower() in MISSING else text
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which columns are read, and as what."""
+
+    numbers: tuple[str, ...]
+    words: tuple[str, ...] = ()
+    target: str | None = None
+    target_kind: Kind = "number"
+
+    def names(self) -> tuple[str, ...]:
+        """Return all of them."""
+        return (*self.numbers, *self.words, *(() if self.target is None else (self.target,)))
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some consecutive rows.
+
+    Parameters
+    ----------
+    first : int
+        Rows before these.
+    numbers : array or CSR matrix of shape (n, len(wanted.numbers))
+        Double precision, NaN where a value is missing.
+    words : list for each wanted column of words
+        None where a value is missing.
+    target : array, list of words, or None
+    lines : sequence of int, optional
+        Line of the file where each row begins.
+    """
+
+    first: int
+    numbers: Inputs
+    words: Sequence[list[str | None]] = ()
+    target: Floats | list[str | None] | None = None
+    lines: Sequence[int] | None = None
+
+    def __len__(self) -> int:
+        return int(self.numbers.shape[0])
+
+    def place(self, row: int) -> str:
+        """Say where a row of this block stands."""
+        return f"row {self.first + row + 1}" if self.lines is None else f"line {self.lines[row]}"
+
+
+class Source(ABC):
+    """A table whose rows are read once, in blocks.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    target : str, optional
+        The target's name, where the table itself says which it is.
+    task : str, optional
+        "classify" or "regress", where the table itself says so.
+    """
+
+    name: str
+    target: str | None = None
+    task: str | None = None
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns."""
+
+    @abstractmethod
+    def kinds(self) -> dict[str, Kind]:
+        """Return what every column holds, judged by the first rows."""
+
+    @abstractmethod
+    def _blocks(self, wanted: Wanted) -> Iterator[Block]: ...
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """Return the rows; raises at once where a wanted column is not there."""
+        self.require(wanted.names())
+        return self._blocks(wanted)
+
+    def close(self) -> None:  # noqa: B027
+        """Close the file, if there is one."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def share_read(self) -> float | None:
+        """Return how much of the table was read, from 0 to 1; None where nobody knows."""
+        return None
+
+    def require(self, names: Sequence[str]) -> None:
+        """Raise unless all these columns are there."""
+        have = set(self.columns)
+        absent = [name for name in names if name not in have]
+        if absent:
+            raise DataError(
+                f"{self.name} has no column {_listed(absent)}; it has {_listed(self.columns)}{self._no_header_hint()}"
+            )
+
+    def _no_header_hint(self) -> str:
+        return ""
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return ", ".join(map(repr, names[:8])) + more

@@ -1,0 +1,240 @@
+"""Tables as they come: each trouble has its message, each exit its code."""
+
+import csv
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from infovec.cli.commands import infovec
+from infovec.cli.gather import Choices, gather
+from infovec.cli.table import Encoder, Table
+from infovec.datasets import open_source
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run a command in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*arguments):
+        return CliRunner().invoke(infovec, [str(a) for a in arguments])
+
+    return command
+
+
+@pytest.fixture
+def fails(run, tmp_path):
+    """Fit to a text; return the message, which must come with exit code 1 and without a model."""
+
+    def fit(content, *options):
+        data = content if isinstance(content, bytes) else content.encode()
+        (tmp_path / "x.csv").write_bytes(data)
+        result = run("fit", "x.csv", "--target", "y", "-o", "m.ivm", "--active", 5, *options)
+        assert result.exit_code == 1, result.output
+        assert not (tmp_path / "m.ivm").exists()
+        assert result.stdout == ""
+        return result.stderr
+
+    return fit
+
+
+def rows(n, template="{i},{j},{y}\n"):
+    return "".join(template.format(i=i, j=(7 * i) % 11, y=i % 2) for i in range(n))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b,y\n1,2,0\n3,4\n5,6,1\n", "x.csv, line 3: 2 fields, where the header has 3"),
+        ("a,b,y\n1,2,0\n3,4,1,9\n", "x.csv, line 3: 4 fields, where the header has 3"),
+        ("a,b,y\n" + rows(40000) + "1,2\n", "x.csv, line 40002: 2 fields, where the header has 3"),
+        ("a,näme,y\n1,2,0\n".encode("latin-1"), "x.csv, line 1: byte 0xe4 is not utf-8"),
+        ("a,b,y\n" + rows(3) + "1,2,ja\n3,4,\xfcbel\n", None),
+        ("a,a,y\n1,2,0\n", "the header has 'a' more than once (columns 1 and 2)"),
+        ("a,b,y\n", "x.csv has a header but no rows"),
+        ("", "x.csv is empty"),
+        ("\n\n", "x.csv is empty"),
+        ("a,b,y\n1,1e308,0\n2,3,1\n", "x.csv, line 2, column 'b': 1e+308 is too large to compute with"),
+        ("a,b,y\n1,-inf,0\n2,3,1\n", "x.csv, line 2, column 'b': -inf is too large to compute with"),
+        ("a,day,y\n" + rows(9, "{i},2024-01-{i:02d},{y}\n"), "column 'day' holds dates (such as '2024-01-00')"),
+        ("a,day,y\n" + rows(9, "{i},3/{i}/2024 12:30,{y}\n"), "column 'day' holds dates"),
+        ("a;b;y\n" + rows(9, "{i};1,{j};{y}\n"), "column 'b' has numbers with a decimal comma"),
+        ("id,b,y\n" + rows(200, "n{i},{j},{y}\n"), "column 'id' holds 200 different words in 200 rows"),
+        (
+            "a,b,y\n1,,0\n2,3,1\n,4,0\n5,,1\n",
+            "3 values are missing, in column 'a' (1, the first in line 4), 'b' (2, the first in line 2)",
+        ),
+        ("a,color,y\n1,red,0\n2,,1\n", "1 value is missing, in column 'color' (1, the first in line 3)"),
+        ("a,b,y\n1,2,0\n2,3,\n", "x.csv, line 3: the target 'y' is missing"),
+        ("a,b,y\n1,2,p\n2,3,\n", "x.csv, line 3: the target 'y' is missing"),
+        ("a,b,y\n1,2,0\n2,3,0\n", "target 'y' is 0 in all 2 rows"),
+        ("a,y\n,0\n,1\n", "no column beside the target has values"),
+        ("y\n0\n1\n", "has no column beside the target 'y'"),
+        ("a,b,label\n1,2,0\n", "x.csv has no column 'y'; it has 'a', 'b', 'label'"),
+        ("1,2,0\n3,4,1\n", "The first line is all numbers: if it is no header, add --no-header"),
+        (
+            "a,b,y\n" + rows(3000) + "x,2,0\n",
+            "line 3002, column 'a': 'x' is not a number. Mend the cell, or say --categorical 'a'",
+        ),
+        (
+            "a,b,y\n" + rows(3000) + "1,2,no\n",
+            "column 'y': 'no' is not a number. If the target is a class, say --task classify",
+        ),
+        ("a,b,y\n" + rows(300, "{i},{j},r{i}\n"), "target 'y' has 300 different labels in 300 rows"),
+        ("a,b,y\n1,2,1.5e35\n2,3,0.5\n", "target 'y': 1.5e+35 is too large"),
+    ],
+)
+def test_what_cannot_be_read_is_said_with_its_place(fails, content, message):
+    if message is None:  # bytes that are no UTF-8, in a line further down
+        content, message = content.encode("latin-1"), "x.csv, line 6: byte 0xfc is not utf-8"
+    assert message in fails(content)
+
+
+def test_a_target_that_holds_words_cannot_be_regressed(fails):
+    assert "holds words, so it cannot be regressed" in fails("a,y\n1,p\n2,q\n", "--task", "regress")
+
+
+def test_the_order_of_words_must_be_said(fails):
+    table = "a,y\n" + "".join(f"{i},{('low', 'middle', 'high')[i % 3]}\n" for i in range(30))
+    assert "name the categories from lowest to highest" in fails(table, "--task", "ordinal")
+    assert "--order does not name middle" in fails(table, "--order", "low,high")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_name(run, tmp_path):
+    (tmp_path / "x.csv").write_bytes(b"\xef\xbb\xbfa,b,y\n" + rows(40).encode())
+    done = run("fit", "x.csv", "--target", "y", "-o", "m.ivm", "--active", 5, "--drop", "a")
+    assert done.exit_code == 0, done.output
+    (tmp_path / "x.csv").write_bytes("ä,b,y\n".encode("latin-1") + rows(40).encode())
+    done = run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 5, "--drop", "ä", "--encoding", "latin-1")
+    assert done.exit_code == 0, done.output
+
+
+def test_a_column_without_values_is_left_out_and_said(run, tmp_path):
+    (tmp_path / "x.csv").write_text("a,gap,b,,y\n" + rows(40, "{i},,{j},,{y}\n"))
+    done = run("fit", "x.csv", "--target", "y", "-o", "m.ivm", "--active", 5)
+    assert done.exit_code == 0, done.output
+    assert "column 'gap' has no values and is left out" in done.stderr
+    assert "column 'column 4' has no values and is left out" in done.stderr
+    (tmp_path / "new.csv").write_text("a,b\n1,2\n")  # it need not be there
+    assert run("predict", "m.ivm", "new.csv").exit_code == 0
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """A table with numbers far from zero, words and gaps."""
+    n = 400
+    size, color = 1.7e9 + RNG.normal(size=n), RNG.choice(["red", "green", "blue"], size=n)
+    weight = 1e-6 * RNG.normal(size=n)
+    score = np.sin(2 * (size - 1.7e9)) + 2.0 * (color == "red") + 1e5 * weight + 0.05 * RNG.normal(size=n)
+    with (tmp_path / "mixed.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["size", "color", "weight", "score"])
+        for i in range(n):
+            gap = i % 50 == 7
+            writer.writerow(
+                [repr(float(size[i])), "" if i % 60 == 5 else color[i], "NA" if gap else weight[i], score[i]]
+            )
+    return tmp_path / "mixed.csv", size, color, weight, score
+
+
+def test_gathered_rows_are_those_of_the_encoder(mixed):
+    """What training reads in one pass in single precision, prediction reads block by block."""
+    path, *_ = mixed
+    gathered = gather(open_source(str(path)), Choices("score", impute=True), lambda n: None)
+    assert gathered.table.features == ("size", "weight", "color=blue", "color=green", "color=red")
+    again = Table.from_json(gathered.table.to_json())
+    assert again == gathered.table
+    encode = Encoder(again, "mixed.csv")
+    blocks = list(open_source(str(path)).blocks(again.wanted(with_target=True)))
+    X = np.concatenate([encode(block) for block in blocks])
+    assert gathered.X.dtype == np.float32
+    np.testing.assert_allclose(gathered.X, X, atol=2e-5)
+    np.testing.assert_array_equal(gathered.target.y, np.concatenate([block.target for block in blocks]))
+
+
+def test_gaps_are_filled_by_the_median_and_the_commonest_word(mixed):
+    path, size, color, weight, _ = mixed
+    table = gather(open_source(str(path)), Choices("score", impute=True), lambda n: None).table
+    seen = np.arange(400) % 50 != 7
+    assert table.fill[0] == pytest.approx(np.median(size), abs=1e-6)
+    assert table.fill[1] == pytest.approx(np.median(weight[seen]), rel=1e-5)
+    words, counts = np.unique(color[np.arange(400) % 60 != 5], return_counts=True)
+    assert table.words[0].fill == words[np.argmax(counts)]
+
+
+@pytest.mark.parametrize("scaling", ["auto", "standard", "none"])
+def test_columns_have_the_units_asked_for(mixed, scaling):
+    path, _, _, weight, _ = mixed
+    gathered = gather(open_source(str(path)), Choices("score", impute=True, scaling=scaling), lambda n: None)
+    seen = np.arange(400) % 50 != 7
+    if scaling == "none":
+        np.testing.assert_allclose(gathered.X[seen, 1], weight[seen], rtol=1e-5)
+        return
+    np.testing.assert_allclose(gathered.X[seen].mean(axis=0), 0.0, atol=0.1)
+    spread = np.std(gathered.X[seen][:, :2], axis=0)
+    np.testing.assert_allclose(spread, 1.0, rtol=0.02)
+
+
+def test_raw_rows_are_predicted_right(mixed, run):
+    """Scaling, categories and imputation travel with the model."""
+    path, size, color, weight, score = mixed
+    done = run("fit", path, "--target", "score", "-o", "m.ivm", "--impute", "median", "--active", 120)
+    assert done.exit_code == 0, done.output
+    new = path.parent / "new.csv"
+    with new.open("w", newline="") as file:  # other order, another column
+        writer = csv.writer(file)
+        writer.writerow(["color", "extra", "weight", "size"])
+        writer.writerows([color[i], "?", weight[i], repr(float(size[i]))] for i in range(400))
+    predicted = run("predict", "m.ivm", new).stdout.splitlines()
+    assert predicted[0] == "prediction"
+    seen = (np.arange(400) % 50 != 7) & (np.arange(400) % 60 != 5)
+    error = np.array(predicted[1:], dtype=float) - score
+    assert np.sqrt(np.mean(error[seen] ** 2)) < 0.12
+
+
+def test_words_not_seen_before_are_counted(mixed, run):
+    path, *_ = mixed
+    run("fit", path, "--target", "score", "-o", "m.ivm", "--impute", "median", "--active", 20)
+    (path.parent / "new.csv").write_text("color,weight,size\npink,0,1.7e9\nblue,0,1.7e9\npink,0,1.7e9\nteal,0,1.7e9\n")
+    done = run("predict", "m.ivm", "new.csv")
+    assert done.exit_code == 0, done.output
+    assert "3 cells hold words that were not there when the model was fitted" in done.stderr
+    assert "color=pink (2), color=teal (1)" in done.stderr
+    pink, blue, again, teal = done.stdout.splitlines()[1:]
+    assert pink == again == teal != blue
+
+
+def test_gaps_in_new_rows_need_a_model_that_knows_how_to_fill_them(mixed, run):
+    path, *_ = mixed
+    (path.parent / "x.csv").write_text("a,c,y\n" + rows(40, "{i},c{j},{y}\n"))
+    run("fit", "x.csv", "--target", "y", "-o", "m.ivm", "--active", 5)
+    for row, column in (("1,c1\n,c2", "a"), ("1,c1\n2,", "c")):
+        (path.parent / "new.csv").write_text(f"a,c\n{row}\n")
+        done = run("predict", "m.ivm", "new.csv", "-o", "out.csv")
+        assert done.exit_code == 1
+        assert f"new.csv, line 3, column '{column}': the value is missing" in done.stderr
+        assert "--impute median" in done.stderr
+        assert not (path.parent / "out.csv").exists()  # not even a part of it
+        assert [p.name for p in path.parent.glob(".*part")] == []
+
+
+def test_new_rows_that_do_not_fit_the_model(mixed, run):
+    path, *_ = mixed
+    run("fit", path, "--target", "score", "-o", "m.ivm", "--impute", "median", "--active", 20)
+    (path.parent / "new.csv").write_text("color,size\nred,1\n")
+    assert "new.csv has no column 'weight'; it has 'color', 'size'" in run("predict", "m.ivm", "new.csv").stderr
+    (path.parent / "new.csv").write_text("color,weight,size\nred,heavy,1\n")
+    assert "line 2, column 'weight': 'heavy' is not a number" in run("predict", "m.ivm", "new.csv").stderr
+    (path.parent / "new.csv").write_text("color,weight,size\nred,1e308,1\n")
+    assert "line 2, column 'weight': 1e+308 is too large" in run("predict", "m.ivm", "new.csv").stderr
+
+
+def test_columns_named_as_categorical_are(run, tmp_path):
+    days = "".join(f"{i},2024-01-0{1 + i % 3},{i % 4},{i % 2}\n" for i in range(60))
+    (tmp_path / "x.csv").write_text("a,day,floor,y\n" + days)
+    done = run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 9, "--categorical", "day,floor", "--json")
+    assert done.exit_code == 0, done.output
+    assert '"columns": 8' in done.stdout  # a, three days, four floors
