@@ -5,12 +5,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from .._types import Array, Floats, Inputs
+from .._types import Array, Floats
 from ..errors import ParameterError
+from ..kernels import Kernel
+from ..learning import Learning
 from ..likelihoods import Likelihood
+from ..selection import Callback
 from .defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
+from .sample import Sample
 
 __all__ = ["IVMClassifier"]
 
@@ -48,6 +52,11 @@ class IVMClassifier(DiscreteMachine):
         then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near the start.
         When ``kernel`` is None its length scales keep their proportions; give one for each column to learn them all.
         None leaves everything as given.
+    class_weight : dict of {label: weight}, "balanced" or None
+        Multiplies the weight of every row by that of its class. "balanced" gives all classes the same sum of weights,
+        the number of rows (or the sum of their weights) divided by the number of classes. Predicted probabilities are
+        then those of a world where classes occur in these proportions: to find rare rows without giving up honest
+        probabilities, lower the threshold instead.
     block_size : int or "auto"
         Most rows included between two looks at all rows; blocks start at one row and grow. 1 is the algorithm of the
         papers, and what "auto" takes for up to a thousand rows.
@@ -122,19 +131,51 @@ class IVMClassifier(DiscreteMachine):
     True
     """
 
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        likelihood: str | Likelihood = "probit",
+        approximation: str = "projected",
+        n_active: int | float | str = 500,
+        score: Any = "entropy",
+        learn: str | Learning | None = "ep",
+        class_weight: Any = None,
+        block_size: int | str = "auto",
+        pool_size: int | str | None = "auto",
+        initial: Any = None,
+        selection: str = "auto",
+        blur: bool = True,
+        max_memory: Any = None,
+        max_time: float | None = None,
+        dtype: str = "float32",
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
+            learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
+            selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
+            warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+        self.class_weight = class_weight
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Likelihood, float, Any]:
+    def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Likelihood, float, Any]:
         X, y = read(self, self.kernel, X, y)
         check_classification_targets(y)
-        self.classes_, index = np.unique(y, return_inverse=True)
-        self._check_two_classes(y)
+        sample = self._sample(X, y, sample_weight)
+        self.classes_, index = np.unique(sample.y, return_inverse=True)
+        self._check_two_classes(sample.y)
         targets = 2.0 * index - 1.0
-        likelihood = discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets))
-        return X, targets, likelihood, CLASS_VARIANCE, vars(self)["score"]
+        likelihood = discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets, sample.weight))
+        return sample, targets, likelihood, CLASS_VARIANCE, vars(self)["score"]
 
     def _check_two_classes(self, y: Array) -> None:
         if len(self.classes_) == 1:

@@ -78,6 +78,11 @@ class Weighted(Likelihood):
         object.__setattr__(self, "weight", weight if weight.ndim else float(weight))
 
     @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Those of the likelihood itself: weights have none."""
+        return self.likelihood.parameter_names
+
+    @property
     def log_concave(self) -> bool:  # type: ignore[override]
         return self.likelihood.log_concave
 
