@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -155,7 +156,7 @@ class Sample:
 
 
 def _checked(sample_weight: Any, n: int) -> Floats:
-    if np.ndim(sample_weight) == 0:
+    if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight)
     weight: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     if weight.shape != (n,):

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._types import Floats
 from ..numerics.normal import truncated
+from ..numerics.powers import LARGEST_POWER, ndtr_power_moments
 from ..numerics.transforms import INCREASING, LOG, Transform
 from .base import Discrete, Tilted
 
@@ -58,6 +59,21 @@ class Ordinal(Discrete):
         c = 1.0 / np.sqrt(self.slope**-2 + var)
         log_z, first, shrinkage = truncated(c * (lower - mean), c * (upper - mean))
         return Tilted(log_z, c * first, c**2 * shrinkage)
+
+    def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
+        """Return the moments; the lowest and the highest category are those of a probit."""
+        lower, upper = self._ends(y)
+        side = np.where(np.isneginf(lower), -1.0, np.where(np.isposinf(upper), 1.0, 0.0))
+        side = np.where(weight > LARGEST_POWER, 0.0, side)
+        found = np.empty((3, len(mean)))
+        end, inner = np.flatnonzero(side), np.flatnonzero(side == 0.0)
+        if end.size:
+            c, cut = self.slope * side[end], np.where(side > 0.0, lower, upper)[end]
+            log_z, g, nu = ndtr_power_moments(c * (mean[end] - cut), c**2 * var[end], weight[end])
+            found[:, end] = log_z, c * g, c**2 * np.maximum(nu, 0.0)
+        if inner.size:
+            found[:, inner] = super().tilted_power(y[inner], mean[inner], var[inner], weight[inner])
+        return Tilted(*found)
 
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         lower, upper = self._ends(y)
