@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._types import Floats
-from ..numerics.normal import truncated
-from ..numerics.powers import LARGEST_POWER, ndtr_power_moments
+from ..numerics.normal import log_interval, truncated
+from ..numerics.powers import LARGEST_POWER, bell_power_moments, ndtr_power_moments
 from ..numerics.transforms import INCREASING, LOG, Transform
 from .base import Discrete, Tilted
 
@@ -52,7 +52,7 @@ class Ordinal(Discrete):
 
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         lower, upper = self._ends(y)
-        return truncated(self.slope * (lower - f), self.slope * (upper - f)).log_z
+        return log_interval(self.slope * (lower - f), self.slope * (upper - f))
 
     def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
         lower, upper = self._ends(y)
@@ -72,8 +72,22 @@ class Ordinal(Discrete):
             log_z, g, nu = ndtr_power_moments(c * (mean[end] - cut), c**2 * var[end], weight[end])
             found[:, end] = log_z, c * g, c**2 * np.maximum(nu, 0.0)
         if inner.size:
-            found[:, inner] = super().tilted_power(y[inner], mean[inner], var[inner], weight[inner])
+            found[:, inner] = self._inner_power(y[inner], mean[inner], var[inner], weight[inner])
         return Tilted(*found)
+
+    def _inner_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
+        def curve(f: Floats) -> Tilted:
+            if f.ndim == 2:
+                return Tilted(self.log_prob(y[:, None], f), f, f)  # nodes ask for nothing else
+            return self.tilted(y, f, np.zeros(len(f)))
+
+        found, agree = bell_power_moments(curve, mean, var, weight)
+        hard = np.flatnonzero(~agree)
+        if hard.size:
+            again = super().tilted_power(y[hard], mean[hard], var[hard], weight[hard])
+            for part, new in zip(found, again, strict=True):
+                part[hard] = new
+        return Tilted(found.log_z, found.g, np.maximum(found.nu, 0.0))
 
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         lower, upper = self._ends(y)

@@ -9,6 +9,7 @@ from .._types import Floats, Rows
 from ..errors import ParameterError
 from .base import Discrete, Likelihood, Prediction, Site, Tilted
 from .gaussian import Gaussian
+from .logit import Logit
 from .probit import Probit
 
 __all__ = ["Weighted", "WeightedDiscrete", "weighted"]
@@ -128,6 +129,18 @@ class Weighted(Likelihood):
             return super().site(y, mean, var, tilted)
         once = self.likelihood.site(y, mean, var, tilted)
         return Site(self.weight * once.precision, self.weight * once.b)
+
+    def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        r"""Gradient in theta; exact where p depends on :math:`\lambda (f + b)` only.
+
+        .. math:: \frac{\partial \log Z}{\partial b} = g, \qquad \lambda \frac{\partial \log Z}{\partial \lambda}
+                  = (\mu + b) g + \sigma^2 (g^2 - \nu)
+        """
+        if not isinstance(self.likelihood, Probit | Logit):
+            return super().d_log_z(y, mean, var)
+        _, g, nu = self.tilted(y, mean, var)
+        by_slope = ((mean + self.likelihood.bias) * g + var * (g**2 - nu)) / self.likelihood.slope
+        return self.likelihood._gradient({"bias": g, "slope": by_slope})
 
     def predict(self, mean: Floats, var: Floats) -> Prediction | tuple[Floats, Floats]:
         return self.likelihood.predict(mean, var)

@@ -1,12 +1,14 @@
-"""Moments of a power of the cumulative Gaussian under a Gaussian, without a search for each row."""
+"""Moments of powers of a likelihood under a Gaussian, where its slope is known: without a search for each row."""
+
+from collections.abc import Callable
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Mask
 from .normal import hazard, hazard_excess, log_ndtr, truncated
 from .quadrature import TiltedMoments, gauss_hermite
 
-__all__ = ["LARGEST_POWER", "ndtr_power_moments"]
+__all__ = ["LARGEST_POWER", "bell_power_moments", "ndtr_power_moments"]
 
 LARGEST_POWER = 50.0
 """Larger powers are too steep for the fixed nodes."""
@@ -20,6 +22,7 @@ _FAR, _FAR_WEIGHT = np.polynomial.legendre.leggauss(32)
 _FAR, _LOG_FAR = 0.5 * (_FAR + 1.0), np.log(0.5 * _FAR_WEIGHT)
 _REACH = 8.5  # standard deviations beyond which there is nothing
 _ORDER = 32
+_AGREEMENT = 1e-7  # of half the order: the whole is far better
 _ROWS = 512  # at a time: their nodes stay in the cache
 
 
@@ -43,6 +46,32 @@ def ndtr_power_moments(mean: Floats, var: Floats, power: Floats) -> TiltedMoment
             found[:, at] = moments(mean[at], sd[at], power[at], mode[at], bend[at])
     log_z, first, spread = found
     return TiltedMoments(log_z, first / sd, (1.0 - spread) / sd**2)
+
+
+def bell_power_moments(
+    curve: Callable[[Floats], TiltedMoments], mean: Floats, var: Floats, power: Floats
+) -> tuple[TiltedMoments, Mask]:
+    """Do the same for any log-concave likelihood, by Gauss-Hermite nodes on the mode; say where two orders agree.
+
+    ``curve(f)`` returns log p(y | f) with its slope and minus its curvature in f, for f of shape (n,) or (n, nodes).
+    """
+    sd, x = np.sqrt(var), np.zeros(len(mean))
+    for _ in range(15):
+        _, slope, bend = curve(mean + sd * x)
+        bend = 1.0 + power * var * bend
+        step = (power * sd * slope - x) / bend
+        x = x + step
+        if np.all(np.abs(step) * np.sqrt(bend) < 1e-2):
+            break
+    orders = []
+    for order in (_ORDER // 2, _ORDER):
+        nodes, log_weights = gauss_hermite(order)
+        places = x[:, None] + nodes / np.sqrt(bend)[:, None]
+        terms = power[:, None] * curve(mean[:, None] + sd[:, None] * places).log_z - 0.5 * places**2 + log_weights
+        orders.append(_summed(terms - 0.5 * np.log(2.0 * np.pi * bend)[:, None], places))
+    coarse, (log_z, first, spread) = orders
+    agree = np.all(np.abs(orders[1] - coarse) <= _AGREEMENT * np.maximum(1.0, np.abs(coarse)), axis=0)
+    return TiltedMoments(log_z, first / sd, (1.0 - spread) / sd**2), agree
 
 
 def _mode(mean: Floats, sd: Floats, power: Floats) -> tuple[Floats, Floats]:
