@@ -157,9 +157,7 @@ REAL_LIKELIHOODS: Final[Mapping[str, _Maker]] = {
 }
 
 
-def named(
-    makers: Mapping[str, _Maker], likelihood: str | Likelihood, y: Floats, weight: _Weight = None
-) -> Likelihood:
+def named(makers: Mapping[str, _Maker], likelihood: str | Likelihood, y: Floats, weight: _Weight = None) -> Likelihood:
     """Return a likelihood as given, or by name with starting values from the targets."""
     if isinstance(likelihood, Likelihood):
         return likelihood

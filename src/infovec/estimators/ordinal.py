@@ -30,7 +30,7 @@ class IVMOrdinalClassifier(DiscreteMachine):
     likelihood : "ordinal" or Ordinal
         By name the cut points are set from the category frequencies.
     categories : sequence, optional
-        The categories from lowest to highest. None takes the order of an ordered pandas Categorical, else sorts the
+        The categories from lowest to highest. None takes the order of an ordered pandas Categorical or a polars Enum, else sorts the
         labels that occur in y, with a warning if they are three words or more.
     approximation, n_active, score, learn, class_weight, block_size, pool_size, initial, selection, blur, max_memory, max_time, \
 dtype, n_jobs, warm_start, callback, random_state, verbose
@@ -125,9 +125,10 @@ history_, stop_reason_, n_features_in_, feature_names_in_
 
 
 def _ordered_categories(y: Any) -> Any:
-    """Return the categories of an ordered pandas Categorical, or None."""
+    """Return the categories of an ordered Categorical of pandas, or of an Enum of polars, or None."""
     dtype: Any = getattr(y, "dtype", None)
-    return list(dtype.categories) if getattr(dtype, "ordered", False) else None
+    ordered = getattr(dtype, "ordered", False) or (type(dtype).__name__ == "Enum" and hasattr(dtype, "categories"))
+    return list(dtype.categories) if ordered else None
 
 
 def _warn_of_words(found: Array) -> None:

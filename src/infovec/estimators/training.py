@@ -181,9 +181,7 @@ class Training:
         return Plan(seconds, memory, n, d, index, self.schedule.block_size, self.schedule.pool_size, self.dtype)
 
 
-def prepare(
-    estimator: Any, sample: Sample, y: Floats, kernel: Kernel, likelihood: Likelihood, score: Any
-) -> Training:
+def prepare(estimator: Any, sample: Sample, y: Floats, kernel: Kernel, likelihood: Likelihood, score: Any) -> Training:
     """Check the settings of an estimator against its data."""
     X = sample.X
     n, p = X.shape[0], X.shape[1] if X.ndim == 2 else 1
