@@ -104,11 +104,10 @@ def test_class_weights():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
     y = np.where(X[:, 0] + rng.normal(size=200) > 1.8, "rare", "common")
-    plain, balanced, dictionary, by_row = (
-        IVMClassifier(n_active=30, random_state=0, class_weight=given)
-        for given in (None, "balanced", {"rare": 200 / (2 * np.sum(y == "rare")), "common": 100 / np.sum(y == "common")}, None)
-    )  # fmt: skip
-    weight = np.where(y == "rare", 100 / np.sum(y == "rare"), 100 / np.sum(y == "common"))
+    rare_weight, common_weight = 100 / np.sum(y == "rare"), 100 / np.sum(y == "common")
+    given = (None, "balanced", {"rare": rare_weight, "common": common_weight}, None)
+    plain, balanced, dictionary, by_row = (IVMClassifier(n_active=30, random_state=0, class_weight=g) for g in given)
+    weight = np.where(y == "rare", rare_weight, common_weight)
     models = [plain.fit(X, y), balanced.fit(X, y), dictionary.fit(X, y), by_row.fit(X, y, sample_weight=weight)]
     rare = [np.mean(model.predict(X) == "rare") for model in models]
     assert rare[1] > rare[0] + 0.1
@@ -136,8 +135,8 @@ def test_weights_beside_rows_that_differ_anyway():
         IVMRegressor(likelihood=Gaussian(0.3), **settings).fit(X, y, sample_weight=2 * weight).predict(X),
         rtol=1e-6,
     )
+    counts = np.where(np.arange(len(y)) == 38, -1.0, 1.0)
     with pytest.raises(ValueError, match="row 38 has -1"):
-        counts = np.where(np.arange(len(y)) == 38, -1.0, 1.0)
         IVMRegressor(likelihood="poisson").fit(X, counts, sample_weight=np.arange(len(y)))
 
 

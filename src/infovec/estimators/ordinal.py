@@ -30,10 +30,10 @@ class IVMOrdinalClassifier(DiscreteMachine):
     likelihood : "ordinal" or Ordinal
         By name the cut points are set from the category frequencies.
     categories : sequence, optional
-        The categories from lowest to highest. None takes the order of an ordered pandas Categorical or a polars Enum, else sorts the
-        labels that occur in y, with a warning if they are three words or more.
-    approximation, n_active, score, learn, class_weight, block_size, pool_size, initial, selection, blur, max_memory, max_time, \
-dtype, n_jobs, warm_start, callback, random_state, verbose
+        The categories from lowest to highest. None takes the order of an ordered pandas Categorical
+        or a polars Enum, else sorts the labels that occur in y, with a warning if they are three words or more.
+    approximation, n_active, score, learn, class_weight, block_size, pool_size, initial, selection, blur, max_memory, \
+max_time, dtype, n_jobs, warm_start, callback, random_state, verbose
         As for IVMClassifier.
 
     Attributes

@@ -86,7 +86,8 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         )  # fmt: skip
 
     def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Likelihood, float, Any]:
-        sample = self._sample(*read(self, self.kernel, X, y, real=True), sample_weight)
+        X, y = read(self, self.kernel, X, y, real=True)
+        sample = self._sample(X, y, sample_weight)
         y = sample.y
         likelihood = named(REAL_LIKELIHOODS, self.likelihood, y, sample.weight)
         if isinstance(likelihood, Discrete):

@@ -85,7 +85,7 @@ class Likelihood(Parametrised, ABC):
         return Tilted(log_z, g, np.maximum(nu, 0.0) if self.log_concave else nu)
 
     def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
-        """Return ``tilted`` of p(y | f) to the power of a positive weight for each row; by quadrature if not overridden."""
+        """Return ``tilted`` of p(y | f) to the power of each row's positive weight; by quadrature unless overridden."""
 
         def power(rows: Rows) -> Callable[[Floats, Floats], Floats]:
             some, exponent = self.take(rows), weight[rows, None]
