@@ -125,10 +125,10 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
             Targets.
         sample_weight : array-like of shape (n_samples,), optional
             The likelihood of a row is raised to its weight: 2 counts like two equal rows, 0 leaves the row out.
-            Learning takes the sum of the weights for the number of observations, so weights that are no counts should average
-            to one. With the projected posterior equal rows (up to 10000, for kernels without white noise) are taken
-            together in any case, so that a weight and a repetition are the same thing to the last digit. Weights other
-            than one need quadrature unless noise is Gaussian, which takes time.
+            Learning takes the sum of the weights for the number of observations, so weights that are no counts should
+            average to one. With the projected posterior equal rows (of up to 10000, for kernels without white noise)
+            are taken together in any case, so that a weight and a repetition are the same up to rounding. Weights
+            other than one need quadrature unless noise is Gaussian, which takes time.
 
         Returns
         -------
