@@ -267,6 +267,12 @@ BAD = {
     "text in a column": (
         IVMClassifier(), pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), [0, 1], "text where numbers belong",
     ),
+    "text in a column beside labels that are words": (
+        IVMClassifier(), pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), ["no", "yes"], "numbers.*OneHotEncoder",
+    ),
+    "a label that is missing": (
+        IVMClassifier(), blobs()[0], np.array(["a", np.nan, "b"] * 50, dtype=object), "row 1 of y; drop",
+    ),
     "text as targets": (IVMRegressor(), blobs()[0], ["x"] * 150, "text where numbers belong"),
     "unknown score": (IVMClassifier(score="luck"), *blobs(), "score must be one of"),
     "unknown likelihood": (IVMClassifier(likelihood="normal"), *blobs(), "likelihood must be a Likelihood or one of"),
