@@ -13,9 +13,9 @@ from sklearn.metrics import log_loss
 
 import infovec as library
 from infovec.cli.commands import infovec
-from infovec.cli.evaluation import bootstrap_error, coverage_error, mean_figure, rejected_loss, share_figure
 from infovec.cli.inspect import relevances
 from infovec.cli.model import load_model
+from infovec.evaluation import bootstrap_error, coverage_error, mean_figure, rejected_loss, share_figure
 from infovec.kernels import RBF, Bias, Linear, Relevance
 from infovec.metrics import expected_calibration_error
 
