@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.budget import shown_bytes
 from ..plots import (
     plot_active_set,
     plot_decision_boundary,
@@ -20,7 +21,7 @@ from .pictures import Pictures
 
 __all__ = ["cost", "drawing", "progress", "relevances", "summary"]
 
-_BARS = 25  # relevances to show
+_BARS, _FEW = 25, 8  # relevances to show; few where they were not learned
 
 
 def summary(contents: Contents) -> str:
@@ -54,24 +55,17 @@ def cost(contents: Contents) -> str:
     """What was planned and what it took."""
     plan, total = contents.plan, float(contents.model.fit_seconds_)
     learning = float(contents.history.get("learning_seconds", 0.0))
-    planned = "not planned" if plan is None else f"{plan['seconds']:.3g} s"
+    planned = "-" if plan is None else f"{plan['seconds']:.3g} s"
     rows = [
         ("selection and inference", planned, f"{total - learning:.3g} s"),
-        ("learning of parameters", "not part of a plan", f"{learning:.3g} s" if learning else "none"),
-        ("in all", "", f"{total:.3g} s"),
+        ("learning of parameters", "-", f"{learning:.3g} s" if learning else "none"),
+        ("in all", "-", f"{total:.3g} s"),
     ]
+    note = "Nothing was planned: report(path, plan=plan), with plan = model.plan(X, y), or infovec fit --report."
     if plan is not None:
-        rows.append(("memory beyond the inputs", _bytes(plan["memory"]), "not measured"))
-    note = (
-        ""
-        if plan is not None
-        else "To compare with a plan: report(path, plan=plan), with plan = model.plan(X, y) before."
-    )
+        note = "A plan is of a fit with given parameters, without learning. Memory is planned, not measured."
+        rows.append(("memory beyond the inputs", shown_bytes(plan["memory"]), "-"))
     return section("Plan and actual cost", card(table(["", "planned", "actual"], rows), note=note))
-
-
-def _bytes(size: float) -> str:
-    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.3g} MB"
 
 
 def relevances(contents: Contents) -> str:
@@ -79,20 +73,22 @@ def relevances(contents: Contents) -> str:
     found = contents.relevances
     if not len(found):
         return section("Relevances", paragraph(found.note, soft=True))
+    most = _BARS if not found.note else _FEW
     lines = []
-    for name, share, scale in list(zip(found.columns, found.relevance, found.length_scale, strict=True))[:_BARS]:
-        length = f"{share:.3g}; length scale {scale:.3g}" if np.isfinite(scale) else f"{share:.3g}"
+    for name, share, scale in list(zip(found.columns, found.relevance, found.length_scale, strict=True))[:most]:
         lines.append(
-            f'<span>{escape(name)}</span><span class="bar" style="width:{100 * share:.2f}%"></span>'
-            f'<span class="soft">{length}</span>'
+            f'<span>{escape(name)}</span><span class="soft">{_scale(share, scale)}</span>'
+            f'<span class="bar" style="width:{100 * share:.2f}%"></span>'
         )
-    more = f"and {len(found) - _BARS} columns that count less. " if len(found) > _BARS else ""
-    note = more + (f"{found.note[:1].upper()}{found.note[1:]}." if found.note else "")
-    said = (
-        "(spread / length scale)² of each column, as a share of the largest; length scales in the unit of the column."
-    )
+    more = f"And {len(found) - most} columns that count less." if len(found) > most else ""
+    note = f"{found.note[:1].upper()}{found.note[1:]}." if found.note else ""
+    said = "(Spread / length scale)² of each column as a share of the largest; length scales in the column's unit."
     bars = '<div class="bars">' + "\n".join(lines) + "</div>"
-    return section("Relevances", paragraph(said, soft=True), card(bars, note=note))
+    return section("Relevances", paragraph(note), paragraph(said, soft=True), card(bars, note=more))
+
+
+def _scale(share: float, scale: float) -> str:
+    return f"{share:.3g}; length scale {scale:.3g}" if np.isfinite(scale) else f"{share:.3g}"
 
 
 def drawing(contents: Contents, picture: Pictures) -> str:
@@ -101,10 +97,10 @@ def drawing(contents: Contents, picture: Pictures) -> str:
     if p not in (1, 2) or not model_is_numeric(model) or (p == 1 and contents.classes is not None):
         return ""
     draw = plot_regression if contents.classes is None else plot_decision_boundary
-    boxes = [card(picture(lambda ax: draw(model, ax=ax), "the fitted function", size=(6.0, 4.6)), "The function")]
+    boxes = [card(picture(lambda ax: draw(model, ax=ax), "the fitted function", size=(5.4, 4.2)), "The function")]
     if p == 2:
         boxes.append(
-            card(picture(lambda ax: plot_active_set(model, ax=ax), "active rows", size=(6.0, 4.6)), "Active rows")
+            card(picture(lambda ax: plot_active_set(model, ax=ax), "active rows", size=(5.4, 4.2)), "Active rows")
         )
     return section("The model", paragraph("In the units the model was fitted in.", soft=True), cards(*boxes))
 

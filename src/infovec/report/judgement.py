@@ -14,7 +14,7 @@ from .pictures import Pictures
 
 __all__ = ["judgement"]
 
-_SQUARE = (4.6, 4.4)
+_SQUARE = (4.1, 4.0)
 
 
 def judgement(contents: Contents, picture: Pictures) -> str:

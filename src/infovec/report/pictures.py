@@ -29,7 +29,7 @@ class Pictures:
         self._number = count(1)
 
     def __call__(
-        self, draw: Callable[[Any], Any], said: str, note: str = "", size: tuple[float, float] = (5.6, 3.6)
+        self, draw: Callable[[Any], Any], said: str, note: str = "", size: tuple[float, float] = (4.6, 3.2)
     ) -> str:
         """Return a figure with what ``draw`` does to the axes it is given.
 

@@ -36,7 +36,8 @@ def picture_shape(X: Array, shape: Any) -> tuple[int, int] | None:
     ----------
     X : array of shape (d, p)
     shape : (int, int), "auto" or None
-        "auto": a square of at least 6 x 6 whose neighbours are much more alike than columns picked at random.
+        "auto": a square of at least 6 x 6 in which neighbours are more alike than columns picked at random, down and
+        across to a similar degree, which they are not in a series of measurements.
     """
     if shape is None:
         return None
@@ -53,7 +54,8 @@ def picture_shape(X: Array, shape: Any) -> tuple[int, int] | None:
     pixels = X.reshape(-1, side, side).astype(np.float64)
     beside = [np.mean(np.diff(pixels, axis=axis) ** 2) for axis in (1, 2)]
     anywhere = 2.0 * np.var(pixels.reshape(len(X), -1), axis=1).mean()  # two columns picked at random
-    return (side, side) if anywhere > 0.0 and max(beside) < 0.6 * anywhere else None
+    alike = max(beside) < min(0.75 * anywhere, 4.0 * min(beside))
+    return (side, side) if alike else None
 
 
 def _answers(model: Any, most: int) -> list[str]:
@@ -80,7 +82,9 @@ def _images(contents: Contents, rows: Array, pixels: Array, answers: list[str]) 
 
 def _table(contents: Contents, rows: Array, X: Array, answers: list[str]) -> str:
     columns, which = _columns(contents)
-    head = ["", "row", "score", "prediction", *columns] if X.ndim == 2 else ["", "row", "score", "prediction", "input"]
+    head = (
+        ["#", "row", "score", "prediction", *columns] if X.ndim == 2 else ["#", "row", "score", "prediction", "input"]
+    )
     score = contents.history.get("score", np.full(len(rows), np.nan))
     place = [contents.names.index(name) for name in columns]
     lines = []

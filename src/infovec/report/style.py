@@ -46,14 +46,21 @@ dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; color: var(--soft); font-size: .88rem; }
-td.number, th.number { text-align: right; white-space: nowrap; }
+td.number, th.number { text-align: right; }
+td.number { white-space: nowrap; }
 .confusion td { text-align: center; min-width: 2.4rem; }
-.bars { display: grid; grid-template-columns: minmax(0, 14rem) minmax(3rem, 1fr) max-content; gap: .2rem .8rem; }
+.bars { display: grid; grid-template-columns: minmax(0, 14rem) max-content minmax(0, 1fr); gap: .2rem .8rem; }
 .bars > span { overflow-wrap: anywhere; font-size: .92rem; }
-.bar { align-self: center; height: .7rem; border-radius: .2rem; background: var(--blue); min-width: 1px; }
+.bars > .bar { align-self: center; height: .7rem; border-radius: .2rem; background: var(--blue); min-width: 1px; }
 .images { display: grid; gap: .7rem; grid-template-columns: repeat(auto-fill, minmax(5.2rem, 1fr)); }
 .images img { width: 100%; image-rendering: pixelated; display: block; border: 1px solid var(--line); }
 .images figcaption { font-size: .78rem; line-height: 1.3; overflow-wrap: anywhere; }
-@media (max-width: 30rem) { dl { grid-template-columns: minmax(0, 1fr); gap: 0; } dd { margin-bottom: .4rem; } }
+@media (max-width: 40rem) {
+  dl { grid-template-columns: minmax(0, 1fr); gap: 0; }
+  dd { margin-bottom: .4rem; }
+  th, td { padding: .25rem .35rem; }
+  .bars { grid-template-columns: minmax(0, 1fr) max-content; }
+  .bars > .bar { grid-column: 1 / -1; margin-bottom: .4rem; }
+}
 @media print { body { background: none; } .card { break-inside: avoid; } }
 """
