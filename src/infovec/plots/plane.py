@@ -88,6 +88,10 @@ def plot_decision_boundary(model: Any, X: Array | None = None, ax: Any = None) -
         ax.clabel(sides, fmt="%.2f", fontsize=8)
     else:
         _regions(ax, xs, ys, proba, _class_colors(model))
+        if not ax.get_legend_handles_labels()[0]:  # rows are drawn elsewhere, and say it there
+            for label, color in zip(classes, _class_colors(model), strict=True):
+                ax.plot([], [], "s", color=color, alpha=0.5, label=f"{label}")
+            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=3, fontsize=9, frameon=False)
     axis_names(model, ax, (0, 1))
     return ax
 
