@@ -236,7 +236,7 @@ def test_reports(folder, tmp_path):
     plan = load_model(str(tmp_path / "m.ivm")).provenance["plan"]
     for word in ("IVMClassifier of kind", "ham, spam", "None were given", f"{plan['seconds']:.3g} s", "spam.csv"):
         assert word in text
-    for name in ("spam", "price", "grade"):
+    for name in ("price", "grade"):
         data = json.loads(
             run(
                 "evaluate", folder / f"{name}.ivm", folder / f"{name}.csv", "--report", tmp_path / "e.html", "--json"

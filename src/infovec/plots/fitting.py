@@ -91,7 +91,7 @@ def plot_evidence_history(model: Any, of: str = "auto", ax: Any = None) -> Any:
 
 def _cut(ax: Any, values: Floats) -> int:
     """Leave out steps far below the others, which would flatten them; return their number."""
-    low, high = np.quantile(values, 0.1), values.max()
+    low, high = np.quantile(values, 0.25), values.max()
     lowest = low - 0.5 * (high - low)
     below = int(np.sum(values < lowest))
     if below:
