@@ -27,6 +27,7 @@ from .inference import Result, Run, not_converged
 from .inputs import read
 from .learner import LEARN, predict_seconds
 from .progress import ProgressBar
+from .reporting import Reporting
 from .restarts import learn
 from .sample import Sample
 from .savable import Savable
@@ -40,7 +41,7 @@ _log = logging.getLogger("infovec")
 _LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
 
-class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     kernel_: Kernel
@@ -237,14 +238,16 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
             training, steps = self._learn(training)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
+        learned = time.perf_counter() - start
         driver = training.driver()
         driver.include(training.initial)
-        self._run(driver, training, training.wanted, training.patience(), time.perf_counter() - start)
+        self._run(driver, training, training.wanted, training.patience(), learned)
         if steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
                 "theta": np.array([step.theta for step in steps]),
                 "major": np.array([step.major for step in steps]),
+                "learning_seconds": learned,
             }
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
         self.__dict__.pop("_state", None)

@@ -131,8 +131,8 @@ class IVMClassifier(DiscreteMachine):
         Whether the sites of all rows came to rest; if not, there was a warning.
     history_ : dict
         "row", "score" and "seconds" of every inclusion; "sweep_log_evidence", "sweep_change", "sweep_damping" and
-        "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning, and whether it was
-        a "major" one.
+        "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning, whether it was
+        a "major" one, and the "learning_seconds" of all.
     stop_reason_ : str
     n_samples_fit_, fit_seconds_
         Rows of the training data and seconds of the fit.
