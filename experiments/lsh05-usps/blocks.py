@@ -46,5 +46,3 @@ class BlockRelevance(Embedding):
         by_pixel = np.sum(X * by_h, axis=0) / (2.0 * root)
         by_block = np.bincount(self.block, weights=by_pixel, minlength=np.size(self.relevance))
         return by_h * root, {"relevance": by_block}
-
-
