@@ -1,4 +1,4 @@
-"""What the experiments of LSH05 section 4 share: its starting values, its algorithm 2, and parameters as it prints them."""
+"""What the experiments of LSH05 section 4 share: its start, its algorithm 2, and parameters as it prints them."""
 
 from collections.abc import Sequence
 
