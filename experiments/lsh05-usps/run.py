@@ -45,7 +45,7 @@ class Sizes:
 
 
 FULL = Sizes(500, 5, 100)
-QUICK = Sizes(40, 2, 10, rows=500, test_rows=500)
+QUICK = Sizes(40, 1, 10, rows=300, test_rows=500)
 
 
 def run(quick: bool, sizes: Sizes | None = None) -> list[Row]:

@@ -35,7 +35,7 @@ class Sizes:
 
 
 FULL = Sizes((5, 8, 9), 7)
-QUICK = Sizes((5,), 4, active=100, rows=1000, test_rows=1000)
+QUICK = Sizes((5,), 3, active=80, rows=700, test_rows=1000)
 
 
 def mnist(rows: int | None, test_rows: int | None) -> Digits:

@@ -34,16 +34,16 @@ def test_summary_counts_the_sets_a_side_took_part_in(benchmarks):
     assert (found["gp"]["mean_rank_log_loss"], found["gp"]["sets"], found["svc"]["seconds"]) == (3.0, 1, 4.0)
 
 
-def test_every_side_of_the_table_is_fitted_to_the_same_rows(benchmarks, dataset):
+def test_sides_of_the_table_learn_from_the_same_rows(benchmarks, dataset):
     dataset("heart")
     table, _ = benchmarks
     task = table.Task("heart", "heart", 0, 0, 0.0, 0.0, 0.0, 0.0)
-    X, y, Z, t = table.rows_of("heart", 0, True)
+    X, y, _, t = table.rows_of("heart", 0, True)
     assert (len(y), len(t)) == (140, 60)
     np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(X.std(axis=0), 1.0)
     base = np.mean(y) * np.log(np.mean(y)) + np.mean(1 - y) * np.log(np.mean(1 - y))
-    for side in ("infovec", "svc", "logistic", "nystroem", "gp"):
+    for side in ("infovec", "svc", "gp"):
         found = table.fit_once(task, side, 0, True)
         assert found["log_loss"] < -0.9 * base, side
         assert found["error_percent"] < 30.0, side

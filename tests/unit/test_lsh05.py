@@ -57,7 +57,7 @@ def test_toys_are_those_of_the_paper(experiment):
     np.testing.assert_allclose(X[:250].mean(axis=0), 1.0, atol=0.1)
     np.testing.assert_allclose(X[:250].var(axis=0), 0.25, rtol=0.25)
     X, y = problems.clusters(300, rng)
-    np.testing.assert_allclose(np.sort(np.abs(X[y == 1, 1]).mean()), 6.0, atol=0.3)
+    np.testing.assert_allclose(np.abs(X[y == 1, 1]).mean(), 6.0, atol=0.3)
     X, y = problems.ordered(700, rng)
     means = np.array([X[y == c].mean(axis=0) for c in range(7)])
     np.testing.assert_allclose(np.diff(means[:, 1]), 3.0, atol=0.5)
@@ -112,5 +112,5 @@ def test_usps_by_the_likelihood_of_the_active_set(experiment):
 
 def test_mnist_learns_a_shorter_length_scale(experiment):
     rows = by_quantity(experiment("slh-mnist-binary", "mnist").run(True))
-    assert rows["5 against rest d=100: error %"][0] < 7.0  # always "no" errs on 8.7
-    assert 1.0 < rows["5 against rest d=100: w"][0] < 40.0  # from 0.066; the paper, with all rows: 11
+    assert rows["5 against rest d=80: error %"][0] < 7.0  # always "no" errs on 8.7
+    assert 1.0 < rows["5 against rest d=80: w"][0] < 40.0  # from 0.066; the paper, with all rows: 11
