@@ -22,8 +22,6 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
-nitpicky = False
 templates_path = ["_templates"]
 default_role = "code"
 
@@ -32,7 +30,7 @@ myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
 autosummary_generate = True
-autodoc_default_options = {"members": True, "inherited-members": False, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 autodoc_typehints = "none"  # docstrings say it
 numpydoc_show_class_members = False
 
@@ -55,6 +53,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
     "write_computation_times": False,
     "abort_on_example_error": True,
+    "default_thumb_file": str(Path(__file__).parent / "images" / "classification.png"),
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -64,7 +63,7 @@ html_css_files = ["infovec.css"]
 html_title = f"infovec {version}"
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"performance": [], "reproduction": [], "command_line": [], "quick_start": []}
+html_sidebars = {"quick_start": []}
 html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,

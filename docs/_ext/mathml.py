@@ -1,5 +1,7 @@
 """Formulas as MathML: browsers draw it themselves, so the pages need neither a script nor the network."""
 
+import re
+
 import latex2mathml.converter
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -7,8 +9,17 @@ from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
 
+_LOOKS = (
+    (r"\\setminus(?![a-zA-Z])", r"\\backslash "),  # which more fonts have
+    (r"\\sim(?![a-zA-Z])", r"\\;\\sim\\;"),
+    (r"\\(log|arcsin)(?![a-zA-Z])\s*(?=[A-Za-z\\])", r"\\\1\\,"),
+)
+
+
 def convert(tex: str, display: str) -> str:
     """Return a formula in LaTeX as MathML."""
+    for pattern, better in _LOOKS:
+        tex = re.sub(pattern, better, tex)
     if display == "block" and ("\\\\" in tex or "&" in tex) and "\\begin" not in tex:
         tex = rf"\begin{{aligned}} {tex} \end{{aligned}}"
     return str(latex2mathml.converter.convert(tex, display=display))
