@@ -38,7 +38,8 @@ left.legend(frameon=False, title="selected by")
 plt.show()
 
 # %%
-# A callback sees the progress of every block and may end it; what follows, inference with all rows, it leaves alone here.
+# A callback sees the progress of every block and may end it. This one leaves alone what follows, inference with all
+# rows.
 
 
 def enough(progress):

@@ -2,8 +2,8 @@
 Counts
 ======
 
-Disasters in British coal mines with ten deaths or more, year by year from 1851 to 1961 (Jarrett 1979). A count cannot be
-negative and scatters more where it is larger: Poisson noise knows that, Gaussian noise does not.
+Disasters in British coal mines, year by year from 1851 to 1961 (Jarrett 1979). A count cannot be negative and scatters
+more where it is larger: Poisson noise knows that, Gaussian noise does not.
 """
 
 import matplotlib.pyplot as plt
@@ -45,4 +45,6 @@ plt.show()
 # The Gaussian density of a whole number stands for the unit interval around it, so that both are probabilities.
 
 for noise, model in models.items():
-    print(f"{noise:9s} mean log probability of the years left out {model.log_density(year[out], count[out]).mean():.3f}")
+    print(
+        f"{noise:9s} mean log probability of the years left out {model.log_density(year[out], count[out]).mean():.3f}"
+    )

@@ -2,8 +2,8 @@
 A large set: the plan, and a cap on memory
 ==========================================
 
-30000 rows of kin40k, the dynamics of a robot arm. ``plan`` says what a fit will take before it starts. ``max_memory`` is
-kept by considering fewer rows as selection goes on, and by making projections anew instead of keeping them. Needs
+30000 rows of kin40k, the dynamics of a robot arm. ``plan`` says what a fit will take before it starts. ``max_memory``
+is kept by considering fewer rows as selection goes on, and by making projections anew instead of keeping them. Needs
 ``kin40k.npz`` in the folder ``$INFOVEC_DATA``.
 """
 

@@ -8,7 +8,6 @@ from sphinx.application import Sphinx
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
-
 _LOOKS = (
     (r"\\setminus(?![a-zA-Z])", r"\\backslash "),  # which more fonts have
     (r"\\sim(?![a-zA-Z])", r"\\;\\sim\\;"),
