@@ -3,8 +3,8 @@ Ordered grades
 ==============
 
 The progression of diabetes in five grades, on a curve: a tenth of the patients in the lowest and in the highest, a
-fifth next to them, the others in the middle. An ordinal model has one function and four cut points. It is compared with a
-regression on the numbers of the grades, which takes all steps to be of one size, and with the frequencies of the grades
+fifth next to them, the others in the middle. An ordinal model has one function and four cut points. It is compared with
+a regression on the numbers of the grades, which takes all steps to be of one size, and with the frequencies of grades
 alone. Where steps are of one size, as in bins of equal length, the regression is as good.
 """
 
