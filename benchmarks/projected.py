@@ -1,7 +1,9 @@
 """The projected posterior against its peers: error or squared error, log loss or log density, seconds, memory.
 
 Inputs are standardised for all (images and a9a are left as they are). infovec learns its kernel by the evidence, and
-that time counts; with ``fixed`` it takes the kernel named in the table below. Of the peers only the final fit is timed:
+that time counts; with ``families`` it learns four of them (Gaussian with one length scale or one for each column, with
+and without a linear part) and takes the one of the largest evidence, and all that time counts; with ``fixed`` it takes
+the kernel named in the table below. Of the peers only the final fit is timed:
 their kernel width and regularisation come from a grid of 4 by 3, tried on 3000 training rows with a third held out.
 """
 
@@ -17,7 +19,7 @@ from .tasks import Task, arrays, family, load
 
 __all__ = ["SETS", "fit_once", "main"]
 
-SIDES = ("projected", "fixed", "factorised", "nystroem", "calibrated", "gpytorch")
+SIDES = ("projected", "families", "fixed", "factorised", "nystroem", "calibrated", "gpytorch")
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,27 @@ def rows_of(chosen: Set, quick: bool) -> tuple[Any, Any, Any, Any]:
         X, Z = ((V - mean) / np.where(std > 0, std, 1.0) for V in (X, Z))
     y, t = ((v - y.mean()) / y.std() if chosen.real else v == y.max() for v in (y, t))
     return (X[:600], y[:600], Z[:600], t[:600]) if quick else (X, y, Z, t)
+
+
+class ByEvidence:
+    """Several kernels are learned, the one of the largest evidence is kept."""
+
+    def __init__(self, models: list[Any]) -> None:
+        self.models = models
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit all models and return the best one."""
+        return max((model.fit(X, y) for model in self.models), key=lambda model: model.log_evidence_)
+
+
+def _families(chosen: Set, p: int) -> ByEvidence:
+    from infovec import IVMClassifier, IVMRegressor
+    from infovec.kernels import RBF, Bias, Linear
+
+    estimator, variance = (IVMRegressor, 1.0) if chosen.real else (IVMClassifier, 20.0)
+    scales = (2.0 * p) ** 0.5, np.full(p, (2.0 * p) ** 0.5)
+    kernels = [k for scale in scales for k in (RBF(scale, variance), RBF(scale, variance) + Linear(1.0 / p))]
+    return ByEvidence([estimator(k + Bias(1.0), n_active=chosen.d, random_state=0) for k in kernels])
 
 
 def _infovec(chosen: Set, side: str) -> Any:
@@ -139,10 +162,13 @@ def fit_once(task: Task, side: str, quick: bool, seconds: float) -> dict[str, An
         )
     elif side in ("nystroem", "calibrated"):
         model = _tuned(chosen, side, X, y)
+    elif side == "families":
+        model = _families(chosen, X.shape[1])
     else:
         model = _infovec(chosen, side)
-    cost = watched(lambda: model.fit(X, y))
-    return {**_scores(chosen, model, Z, t), "seconds": cost.seconds, "peak_memory_mb": cost.peak_memory_mb}
+    fitted = []
+    cost = watched(lambda: fitted.append(model.fit(X, y)))
+    return {**_scores(chosen, fitted[0], Z, t), "seconds": cost.seconds, "peak_memory_mb": cost.peak_memory_mb}
 
 
 def main() -> None:

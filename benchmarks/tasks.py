@@ -35,10 +35,11 @@ class Task:
 
 # The settings have the lowest validation error with 5000 training and 5000 validation rows, averaged over several
 # digits where there are any; those of infovec the lowest log loss among errors within a standard error of the lowest.
-# The kernel of infovec on the images of 13 by 13 and the sizes of its active sets were not searched for here.
+# On the images of 13 by 13 both have the lowest error for the nine among six (infovec) and five (SVC) settings with
+# 49000 training and 10000 validation rows. The sizes of the active sets are those of NIPS03 table 1.
 MNIST_ACTIVE = (1130, 820, 2150, 2500, 1740, 2200, 1270, 1660, 2470, 2740)
 MNIST = {
-    13: Task("mnist13", "mnist", 9, 0, 0.03, 200.0, C=10.0, svc_gamma=0.12, side_of_image=13, rows=59000),
+    13: Task("mnist13", "mnist", 9, 0, 0.03, 1000.0, C=10.0, svc_gamma=0.2, side_of_image=13, rows=59000),
     28: Task("mnist28", "mnist", 9, 0, 0.015, 200.0, C=10.0, svc_gamma=0.02, side_of_image=28),
 }
 USPS = Task("usps", "usps", 4, 500, 0.004, 200.0, C=10.0, svc_gamma=0.008)

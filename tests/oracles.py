@@ -313,3 +313,38 @@ def class_moments_by_product(log_prob: Callable, mean: np.ndarray, var: np.ndarr
     z, p = p.sum(), p / p.sum()
     first = p @ x
     return np.log(z), first / np.sqrt(var), (1.0 - (p @ x**2 - first**2)) / var
+
+
+def full_coupled_ep(K: np.ndarray, C: int, tilted: Callable, sweeps: int = 200, tolerance: float = 1e-10):
+    """Expectation propagation for C functions on all rows, one row after the other, with the full n C x n C covariance.
+
+    ``tilted(i, mean, var)`` takes and returns one number for each class. Sites are diagonal in the classes.
+    """
+    n = len(K)
+    prior = np.kron(np.eye(C), K)  # class by class
+    pi, b = np.zeros((n, C)), np.zeros((n, C))
+
+    def posterior():
+        cov = np.linalg.solve(np.eye(n * C) + prior * pi.T.ravel(), prior)
+        return (cov @ b.T.ravel()).reshape(C, n).T, np.diag(cov).reshape(C, n).T, cov
+
+    def cavity(i, mean, var):
+        q = 1.0 / (1.0 / var[i] - pi[i])
+        return q * (mean[i] / var[i] - b[i]), q
+
+    for _ in range(sweeps):
+        before = np.concatenate([pi, b])
+        for i in range(n):
+            m, q = cavity(i, *posterior()[:2])
+            _, g, nu = tilted(i, m, q)
+            pi[i], b[i] = nu / (1.0 - q * nu), (g + m * nu) / (1.0 - q * nu)
+        if np.max(np.abs(np.concatenate([pi, b]) - before)) < tolerance:
+            break
+    mean, var, cov = posterior()
+    log_z = 0.5 * (b.T.ravel() @ cov @ b.T.ravel() - np.linalg.slogdet(np.eye(n * C) + prior * pi.T.ravel())[1])
+    for i in range(n):
+        m, q = cavity(i, mean, var)
+        grown = 1.0 + pi[i] * q
+        log_z += tilted(i, m, q)[0]
+        log_z -= 0.5 * np.sum(-np.log(grown) + (2 * b[i] * m + b[i] ** 2 * q - pi[i] * m**2) / grown)
+    return pi, b, mean, var, log_z

@@ -126,7 +126,6 @@ def solve(likelihood, variance, lengthscale, seed, kept, sampler=None):
     return {
         "likelihood": likelihood,
         "kernel": {"variance": variance, "lengthscale": lengthscale},
-        "draws": CHAINS * kept,
         "X": X.tolist(),
         "y": y.tolist(),
         "X_test": X_test.tolist(),

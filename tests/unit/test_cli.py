@@ -318,3 +318,15 @@ def test_experiments_and_benchmarks_are_listed_and_need_a_source_tree(tmp_path, 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("infovec.cli.outside.__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
     assert "get the source (git clone)" in run("reproduce", "thesis-plv", code=1).stderr
+
+
+def test_experiments_run_in_a_process_of_their_own_and_hand_on_its_failure(monkeypatch, capfd):
+    monkeypatch.setenv("INFOVEC_DATA", "")
+    run("reproduce", "thesis-plv", "--quick", code=1)
+    assert "Set INFOVEC_DATA" in capfd.readouterr().err
+
+
+def test_the_demonstration_draws_its_figure(tmp_path, monkeypatch):
+    monkeypatch.setattr("infovec.demo.compare_on_digits", lambda: print("compared"))  # its table is tested elsewhere
+    assert "compared" in run("demo", "--out", tmp_path / "new").stdout
+    assert (tmp_path / "new" / "classification.png").stat().st_size > 10_000

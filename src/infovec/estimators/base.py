@@ -25,7 +25,7 @@ from .defaults import default_kernel
 from .gain_driver import GainDriver
 from .inference import Result, Run, not_converged
 from .inputs import read
-from .learner import LEARN
+from .learner import LEARN, predict_seconds
 from .progress import ProgressBar
 from .restarts import learn
 from .savable import Savable
@@ -154,13 +154,16 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         Returns
         -------
         plan : Plan
-            With ``seconds``, ``memory`` in bytes beyond the inputs, ``n_active``, ``block_size``, ``pool_size`` and
-            more; ``print(plan)`` says it in a sentence.
+            With ``seconds`` (``learning`` of these to find parameters: a rough guess), ``memory`` in bytes beyond the
+            inputs, ``n_active``, ``block_size``, ``pool_size`` and more; ``print(plan)`` says it in a sentence.
         """
         before = dict(vars(self))
         try:
             with threads(self.n_jobs):
-                return self._prepare(X, y)[0].plan()
+                training, _ = self._prepare(X, y)
+                learning = predict_seconds(training) if self.learn is not None else 0.0
+                plan = training.plan()
+                return plan._replace(seconds=plan.seconds + learning, learning=learning)
         finally:
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -201,7 +204,11 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         X, targets, likelihood, variance, score = self._read_targets(X, y)
         likelihood.check_targets(targets)
         kernel = default_kernel(X, variance) if self.kernel is None else self.kernel
-        return prepare(self, X, targets, kernel, likelihood, score), X
+        return self._training(X, targets, kernel, likelihood, score), X
+
+    def _training(self, X: Inputs, targets: Floats, kernel: Kernel, likelihood: Likelihood, score: Any) -> Training:
+        """Return what selection and inference need, the settings checked against the data."""
+        return prepare(self, X, targets, kernel, likelihood, score)
 
     def _train(self, training: Training, X: Inputs) -> None:
         """Select the active rows and store the posterior."""

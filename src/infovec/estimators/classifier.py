@@ -1,22 +1,37 @@
-"""Classification into two classes."""
+"""Classification into two classes or more."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from scipy.special import logsumexp
+from sklearn.utils.multiclass import check_classification_targets
 
-from .._types import Array, Floats, Inputs
+from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
+from ..kernels import Kernel
+from ..learning import Learning
 from ..likelihoods import Likelihood
+from ..multiclass import ClassLikelihood, MultivariateProbit, OneAgainstRest, Softmax
+from ..selection import Callback
+from .class_training import ClassTraining, class_bias
 from .defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
+from .settings import check_choice
+from .training import Training, prepare
 
 __all__ = ["IVMClassifier"]
 
+MULTI_CLASS: Final[dict[str, Callable[[Floats], ClassLikelihood]]] = {
+    "probit": MultivariateProbit,
+    "softmax": Softmax,
+    "ovr": OneAgainstRest,
+}
+
 
 class IVMClassifier(DiscreteMachine):
-    """Informative vector machine for two classes: a sparse Gaussian process classifier.
+    """Informative vector machine for two classes or more: a sparse Gaussian process classifier.
 
     Training looks at every row, includes the ``n_active`` most informative ones and keeps only those.
 
@@ -48,6 +63,11 @@ class IVMClassifier(DiscreteMachine):
         then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near the start.
         When ``kernel`` is None its length scales keep their proportions; give one for each column to learn them all.
         None leaves everything as given.
+    multi_class : {"ovr", "probit", "softmax"}
+        For more than two classes, each of which has a latent function; they share kernel and active set. "probit": the
+        class wins whose function plus normal noise is the largest (SLH 4.2). "softmax": the same with Gumbel noise,
+        several times slower. "ovr": every class against the rest, independently; a prediction is what they say given
+        that exactly one of them says yes. Two classes are always one function.
     block_size : int or "auto"
         Most rows included between two looks at all rows; blocks start at one row and grow. 1 is the algorithm of the
         papers, and what "auto" takes for up to a thousand rows.
@@ -86,7 +106,8 @@ class IVMClassifier(DiscreteMachine):
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
+    classes_ : array of shape (n_classes,)
+    n_classes_ : int
     active_ : array of int
         Included training rows, in order of inclusion.
     active_vectors_ : array or CSR matrix
@@ -122,32 +143,75 @@ class IVMClassifier(DiscreteMachine):
     True
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    _fitted = (*DiscreteMachine._fitted, "n_classes_")
 
-    def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Likelihood, float, Any]:
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        likelihood: str | Likelihood = "probit",
+        approximation: str = "projected",
+        n_active: int | float | str = 500,
+        score: Any = "entropy",
+        learn: str | Learning | None = "ep",
+        multi_class: str = "ovr",
+        block_size: int | str = "auto",
+        pool_size: int | str | None = "auto",
+        initial: Any = None,
+        selection: str = "auto",
+        blur: bool = True,
+        max_memory: Any = None,
+        max_time: float | None = None,
+        dtype: str = "float32",
+        n_jobs: int | None = None,
+        warm_start: bool = False,
+        callback: Callback | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
+            learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
+            selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
+            warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
+        )  # fmt: skip
+        self.multi_class = multi_class
+
+    def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Any, float, Any]:
+        check_choice("multi_class", self.multi_class, list(MULTI_CLASS))
         X, y = read(self, self.kernel, X, y)
         check_classification_targets(y)
         self.classes_, index = np.unique(y, return_inverse=True)
-        self._check_two_classes(y)
-        targets = 2.0 * index - 1.0
-        likelihood = discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets))
-        return X, targets, likelihood, CLASS_VARIANCE, vars(self)["score"]
-
-    def _check_two_classes(self, y: Array) -> None:
-        if len(self.classes_) == 1:
+        self.n_classes_ = len(self.classes_)
+        if self.n_classes_ == 1:
             raise ParameterError(f"y has one class only, {self.classes_[0]}; a classifier needs rows of two classes")
-        if len(self.classes_) > 2:
+        if self.n_classes_ > 2:
+            likelihood = self._class_likelihood(index)
+            return X, index.astype(np.intp), likelihood, CLASS_VARIANCE, vars(self)["score"]
+        targets = 2.0 * index - 1.0
+        return (
+            X, targets, discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets)), CLASS_VARIANCE,
+            vars(self)["score"],
+        )  # fmt: skip
+
+    def _class_likelihood(self, labels: Rows) -> ClassLikelihood:
+        if not isinstance(self.likelihood, str) or self.likelihood != "probit":
             raise ParameterError(
-                f"Only binary classification is supported. The type of the target is {type_of_target(y)}: "
-                f"y has {len(self.classes_)} classes. For more, wrap it in sklearn.multiclass.OneVsRestClassifier; "
-                "for ordered ones use IVMOrdinalClassifier, for numbers IVMRegressor"
+                f"likelihood={self.likelihood!r} is for two classes, y has {self.n_classes_}; for more choose by "
+                "multi_class ('softmax' is the logistic one), for ordered ones use IVMOrdinalClassifier, for numbers "
+                "IVMRegressor"
             )
+        return MULTI_CLASS[self.multi_class](class_bias(labels, self.n_classes_))
+
+    def _training(self, X: Inputs, targets: Floats, kernel: Kernel, likelihood: Any, score: Any) -> Training:
+        if self.n_classes_ == 2:
+            return super()._training(X, targets, kernel, likelihood, score)
+        criterion = self.learn.criterion if isinstance(self.learn, Learning) else self.learn
+        if criterion not in ("ep", None):
+            raise ParameterError(f"learn={criterion!r} is for two classes; for more use 'ep' or None")
+        return prepare(self, X, targets, kernel, likelihood, score, ClassTraining, self.n_classes_)
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the log odds of the second class.
+        """Return log odds: of the second class for two classes, of every class against the rest for more.
 
         Parameters
         ----------
@@ -155,7 +219,10 @@ class IVMClassifier(DiscreteMachine):
 
         Returns
         -------
-        log_odds : array of shape (n_samples,)
+        log_odds : array of shape (n_samples,) or (n_samples, n_classes)
         """
         log_proba = self.predict_log_proba(X)
-        return log_proba[:, 1] - log_proba[:, 0]
+        if self.n_classes_ == 2:
+            return log_proba[:, 1] - log_proba[:, 0]
+        rest = [logsumexp(np.delete(log_proba, c, axis=1), axis=1) for c in range(self.n_classes_)]
+        return np.asarray(log_proba - np.stack(rest, axis=1))

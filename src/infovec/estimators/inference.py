@@ -9,8 +9,8 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..evidence import log_evidence
 from ..likelihoods import Likelihood
-from ..posterior import Posterior, ProjectedPosterior
-from ..projected import Sweep, infer, make_basis
+from ..posterior import Posterior
+from ..projected import Sweep, make_basis
 from ..selection import Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
 from .gain_driver import GainDriver
@@ -147,11 +147,9 @@ class Run:
             return bool(told) or interruption.asked or self._left == 0.0
 
         with Interruption() as interruption:
-            found = infer([shard], driver.sites if training.start_from_sites else None, watch=watch)
+            found = training.infer(shard, driver.sites, watch)
         X = self.X[active]
-        posterior = ProjectedPosterior(
-            training.kernel, X if X.dtype == object else X.astype(np.float64), basis.L, *found.beliefs
-        )
+        posterior = training.posterior(X if X.dtype == object else X.astype(np.float64), basis, found)
         precision, b = shard.sites(active)
         mean = b / np.where(precision == 0.0, 1.0, precision)
         return interruption.asked, Result(

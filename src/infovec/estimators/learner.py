@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .._types import Rows
-from ..learning import CRITERIA, Learning, Model, ProjectedEvidence, Step, find_scale, optimise
+from ..learning import CRITERIA, Learning, Model, Step, find_scale, optimise
+from ..projected.cost import calibrate, predict_evaluations
 from ..selection.interrupt import Interruption
 from ..shards import own_threads
 from .training import Training
 
-__all__ = ["LEARN", "Learned", "learn"]
+__all__ = ["LEARN", "Learned", "learn", "predict_seconds"]
 
 LEARN = (*CRITERIA, None)
 
@@ -28,6 +29,7 @@ class Stage(NamedTuple):
 
 
 _STAGES = (Stage(1000, 100, 40, 3e-4), Stage(3000, 250, 12, 3e-4), Stage(10_000, 1000, 6, 3e-4))
+_USUAL = 20  # evaluations in a stage, if it does not end for their number
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
 
 
@@ -75,7 +77,7 @@ def learn(
             with own_threads():
                 part = training.part(rows, stage.active, model.kernel, model.likelihood)
                 active = _at_random(part) if number == 0 else part.select()
-                objective = ProjectedEvidence(rows, part.X, part.y, active, part.dtype, part.blur, stage.tolerance)
+                objective = part.objective(rows, active, stage.tolerance)
                 model = find_scale(objective, model) if number == 0 else model
                 model, found = optimise(objective, model, stage.iterations, watch)
             steps += found
@@ -97,6 +99,17 @@ def stages(n: int, d: int) -> list[Stage]:
         stage for stage, later in pairwise(fitting) if stage.rows * stage.active < _NEAR * later.rows * later.active
     ]
     return [*kept, fitting[-1]] if kept else [fitting[-1]._replace(iterations=40)]
+
+
+def predict_seconds(training: Training) -> float:
+    """Seconds that learning by the evidence of the projected posterior will take, very roughly."""
+    total, C, one = 0.0, training.n_functions, training.one_function()
+    for stage in stages(len(training.y), training.wanted):
+        part = one.part(one.sample(stage.rows), stage.active, one.kernel, one.likelihood)
+        with own_threads():
+            rates = calibrate(part.X, part.y, part.wanted, part.kernel, part.likelihood, part.dtype)
+            total += C * predict_evaluations(rates, stage.rows, stage.active, min(2 * stage.iterations, _USUAL))
+    return total
 
 
 def _at_random(part: Training) -> Rows:

@@ -9,13 +9,17 @@ from sklearn.utils import check_random_state
 from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
+from ..learning import ProjectedEvidence
 from ..likelihoods import Gaussian, Likelihood
+from ..posterior import Posterior, ProjectedPosterior
+from ..projected import Inference, infer
 from ..projected import cost as sweep_cost
+from ..projected.ep import Watch
 from ..scores import Score
 from ..selection import Driver, Patience, Schedule
 from ..selection.cost import calibrate, predict_bytes, predict_seconds
 from ..selection.precision import sufficient_precision
-from ..shards import IndexRule, LocalShard, ProjectedShard, RefilledShard
+from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard, own_threads
 from .budget import feature_entries, memory_limit, shown_bytes, stub_entries
 from .defaults import column_spreads
 from .gain_driver import GainDriver
@@ -45,12 +49,13 @@ class Plan(NamedTuple):
     block_size: int
     pool_size: int
     dtype: str
+    learning: float = 0.0  # seconds of these for learning
 
     def __str__(self) -> str:
         return (
             f"{self.n_active} of {self.n_rows} rows in about {self.seconds:.3g} s and {shown_bytes(self.memory)}; "
             f"blocks of up to {self.block_size} from {self.pool_size} candidates, {self.n_index} rows considered "
-            f"at the end, {self.dtype}"
+            f"at the end, {self.dtype}" + (f"; {self.learning:.3g} s of these for learning" if self.learning else "")
         )
 
 
@@ -76,6 +81,11 @@ class Training:
     blur: bool
     feature_entries: int  # numbers of V that fit into memory
     keep: bool  # what selection made, to go on from
+
+    @property
+    def n_functions(self) -> int:
+        """Latent functions of the model."""
+        return 1
 
     def driver(self) -> "Driver | GainDriver":
         """Return a driver with all rows in one shard."""
@@ -122,7 +132,7 @@ class Training:
     def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: Likelihood) -> "Training":
         """Return the training on some rows only, with fewer active ones and other parameters."""
         wanted, n = min(wanted, len(rows)), len(rows)
-        dtype = "float64" if n * wanted <= _SMALL_STUBS else self.dtype
+        dtype = "float64" if n * wanted * self.n_functions <= _SMALL_STUBS else self.dtype
         whole = n == len(self.y)
         return replace(
             self, X=self.X if whole else self.X[rows], y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
@@ -155,12 +165,37 @@ class Training:
         rows = np.setdiff1d(rows, left_out)
         return ProjectedShard(rows, self.X[rows], self.y[rows], *common)
 
+    def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
+        """Run inference with all rows, from the sites that selection found."""
+        return infer([shard], sites if self.start_from_sites else None, watch=watch)
+
+    def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
+        """Return the posterior of new inputs; X holds the active ones."""
+        return ProjectedPosterior(self.kernel, X, basis.L, *found.beliefs)
+
+    def objective(self, rows: Rows, active: Rows, tolerance: float) -> ProjectedEvidence:
+        """Return what learning maximises for these rows, whose numbers in the whole training set are given."""
+        return ProjectedEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance)
+
     def patience(self) -> Patience | None:
         """Return when to stop early, if rows are held back to tell."""
         return Patience() if self.held_back.any() else None
 
+    def one_function(self) -> "Training":
+        """Return the training of one of the functions, to time."""
+        return self
+
+    @staticmethod
+    def more_bytes(n: int, d: int, n_functions: int) -> int:
+        """Memory that several functions need beyond one."""
+        return 0
+
     def plan(self) -> Plan:
-        """Predict seconds and memory, after a short calibration."""
+        """Predict seconds and memory of selection and inference, after a short calibration."""
+        with own_threads():
+            return self._plan()
+
+    def _plan(self) -> Plan:
         n, p, d = len(self.y), self.X.shape[1] if self.X.ndim == 2 else 1, self.wanted
         rates = calibrate(self.X, self.y, self.kernel, self.likelihood, self.score, self.schedule, self.dtype)
         rule = self.rule
@@ -179,8 +214,17 @@ class Training:
         return Plan(seconds, memory, n, d, index, self.schedule.block_size, self.schedule.pool_size, self.dtype)
 
 
-def prepare(estimator: Any, X: Inputs, y: Floats, kernel: Kernel, likelihood: Likelihood, score: Any) -> Training:
-    """Check the settings of an estimator against its data."""
+def prepare(
+    estimator: Any,
+    X: Inputs,
+    y: Floats,
+    kernel: Kernel,
+    likelihood: Likelihood,
+    score: Any,
+    kind: type[Training] = Training,
+    n_functions: int = 1,
+) -> Training:
+    """Check the settings of an estimator against its data, for some kind of training."""
     n, p = X.shape[0], X.shape[1] if X.ndim == 2 else 1
     check_choice("selection", estimator.selection, SELECTIONS)
     priority = check_random_state(estimator.random_state).random_sample(n)
@@ -190,8 +234,8 @@ def prepare(estimator: Any, X: Inputs, y: Floats, kernel: Kernel, likelihood: Li
     block_size, pool_size = open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size)
     schedule = Schedule.choose(block_size, pool_size, n, wanted)
     asked = precision(estimator.dtype)
-    dtype = "float64" if n * wanted <= _SMALL_STUBS else asked
-    limit = memory_limit(estimator.max_memory)
+    dtype = "float64" if n * wanted * n_functions <= _SMALL_STUBS else asked
+    limit = memory_limit(estimator.max_memory) - kind.more_bytes(n, wanted, n_functions)
     if estimator.approximation == "factorised":  # all that it knows is what selection chose
         stub_entries(
             limit, n, p, wanted, schedule, np.dtype(dtype).itemsize
@@ -208,7 +252,7 @@ def prepare(estimator: Any, X: Inputs, y: Floats, kernel: Kernel, likelihood: Li
         max_entries=entries if entries < n * wanted else None,
         shrink_after=max(256, wanted // 9) if selection == "shrinking" else None,
     )
-    return Training(
+    return kind(
         _in_precision(X, kernel, dtype), y, kernel, likelihood,
         score_function(score), _score_name(score, estimator.approximation), wanted, initial, schedule,
         rule, dtype, selection, priority, held_back, estimator.approximation, bool(estimator.blur), kept,

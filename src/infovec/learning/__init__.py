@@ -4,7 +4,7 @@ from .climb import climb, minor_steps
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
 from .model import Model
-from .objective import ProjectedEvidence
+from .objective import CoupledEvidence, ProjectedEvidence
 from .optimise import Step, find_scale, optimise
 from .priors import Gamma, Normal, slh_priors
 from .settings import CRITERIA, Learning
@@ -12,6 +12,7 @@ from .settings import CRITERIA, Learning
 __all__ = [
     "CRITERIA",
     "FACTORISED",
+    "CoupledEvidence",
     "FactorisedObjective",
     "Gamma",
     "LagRule",

@@ -1,13 +1,16 @@
 """What is maximised: the evidence of the projected posterior for a given active set, plus the log prior."""
 
+from typing import cast
+
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
+from ..multiclass import ClassLikelihood, CoupledShard, coupled_gradient, infer_coupled
 from ..projected import evidence_gradient, infer, make_basis
 from ..shards import ProjectedShard
 from .model import Model
 
-__all__ = ["ProjectedEvidence"]
+__all__ = ["CoupledEvidence", "ProjectedEvidence"]
 
 _MOST_SWEEPS = 30
 
@@ -47,5 +50,24 @@ class ProjectedEvidence:
         if found.converged:
             self._sites = shard.precision, shard.b
         gradient = np.concatenate(evidence_gradient([shard], basis, kernel, likelihood, found))
+        prior, prior_gradient = model.log_prior()
+        return found.log_evidence + prior, model.pull(gradient) + prior_gradient
+
+
+class CoupledEvidence(ProjectedEvidence):
+    """The same for many classes; ``y`` holds their labels."""
+
+    def __call__(self, model: Model) -> tuple[float, Floats]:
+        """Log evidence plus log prior, and the gradient in the steps of the model."""
+        kernel, likelihood = model.kernel, cast(ClassLikelihood, model.likelihood)
+        shard = CoupledShard(self.rows, self.X, self.y, kernel, likelihood, self.dtype, self.blur)
+        basis = make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype)
+        shard.project(basis)
+        if self._sites is not None:
+            shard.precision[:], shard.b[:] = self._sites
+        found = infer_coupled([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
+        if found.converged:
+            self._sites = shard.precision, shard.b
+        gradient = np.concatenate(coupled_gradient([shard], basis, kernel, likelihood, found))
         prior, prior_gradient = model.log_prior()
         return found.log_evidence + prior, model.pull(gradient) + prior_gradient

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._types import Floats, Rows
 from ..numerics.normal import hazard_excess, log_ndtr
-from .likelihood import ClassLikelihood
+from .likelihood import RaceLikelihood
 from .race import Noise, Shape
 
 __all__ = ["MultivariateProbit"]
@@ -41,7 +41,7 @@ class _Normal(Noise):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultivariateProbit(ClassLikelihood):
+class MultivariateProbit(RaceLikelihood):
     r"""The class wins whose latent value plus bias plus standard normal noise is the largest (SLH eq. 8).
 
     .. math:: P(y \mid f) = P\bigl(f_y + p_y + \epsilon_y > f_j + p_j + \epsilon_j \text{ for all } j\bigr), \qquad

@@ -16,7 +16,7 @@ from scipy.ndimage import map_coordinates, spline_filter
 from scipy.special import log_ndtr, log_softmax, logsumexp, ndtr
 
 from .._types import Floats, Rows
-from .likelihood import ClassLikelihood
+from .likelihood import RaceLikelihood
 from .race import Noise, Shape
 
 __all__ = ["Softmax"]
@@ -118,7 +118,7 @@ def _column(s: Floats, sd: float) -> tuple[Floats, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Softmax(ClassLikelihood):
+class Softmax(RaceLikelihood):
     r"""The multiple logistic likelihood.
 
     .. math:: P(y \mid f) = \frac{e^{f_y + p_y}}{\sum_j e^{f_j + p_j}}

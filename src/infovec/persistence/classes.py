@@ -25,6 +25,7 @@ from ..kernels import (
     White,
 )
 from ..likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT, Weighted, WeightedDiscrete
+from ..multiclass import ClassPosterior, MultivariateProbit, OneAgainstRest, Softmax
 from ..posterior import FactorisedPosterior, ProjectedPosterior
 from .registry import Record, Registry, value
 
@@ -35,7 +36,8 @@ _KERNELS = (
     FromFunction, Precomputed, Sum, Product, Scaled,
 )  # fmt: skip
 _LIKELIHOODS = (Gaussian, Probit, Logit, Ordinal, Laplace, StudentT, Poisson, Weighted, WeightedDiscrete)
-_POSTERIORS = (FactorisedPosterior, ProjectedPosterior)
+_CLASS_LIKELIHOODS = (MultivariateProbit, Softmax, OneAgainstRest)
+_POSTERIORS = (FactorisedPosterior, ProjectedPosterior, ClassPosterior)
 
 
 def _random_parts(random: np.random.RandomState) -> dict[str, Any]:
@@ -54,7 +56,7 @@ def _random(given: Mapping[str, Any]) -> np.random.RandomState:
 
 BUILT_IN: Final = Registry.of(
     [
-        *(value(cls) for cls in (*_KERNELS, *_LIKELIHOODS, *_POSTERIORS)),
+        *(value(cls) for cls in (*_KERNELS, *_LIKELIHOODS, *_CLASS_LIKELIHOODS, *_POSTERIORS)),
         Record(np.random.RandomState, _random_parts, _random),
     ]
 )

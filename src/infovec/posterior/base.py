@@ -68,7 +68,7 @@ class Posterior(ABC):
         mean, var = np.zeros(X.shape[0]), np.array(self.kernel.diag(X), dtype=np.float64)
         for part, K in self._blocks(X):
             mean[part] = K @ self.weights
-            var[part] -= self._explained(K)
+            var[part] -= self.explained(K)
         return mean, np.maximum(var, 0.0)
 
     def predict_several(self, X: Inputs, weights: Floats) -> tuple[Floats, Floats]:
@@ -76,10 +76,10 @@ class Posterior(ABC):
         mean, var = np.zeros((X.shape[0], weights.shape[1])), np.array(self.kernel.diag(X), dtype=np.float64)
         for part, K in self._blocks(X):
             mean[part] = K @ weights
-            var[part] -= self._explained(K)
+            var[part] -= self.explained(K)
         return mean, np.maximum(var, 0.0)
 
-    def _explained(self, K: Floats) -> Floats:
+    def explained(self, K: Floats) -> Floats:
         """Reduction of the variance of inputs, from their kernel to the active ones."""
         stubs = blas.dtrmm(1.0, self.reduction.T, K.T, trans_a=1)
         return np.asarray(np.einsum("ij,ij->j", stubs, stubs))

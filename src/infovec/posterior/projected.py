@@ -57,9 +57,9 @@ class ProjectedPosterior(Posterior):
         U = _lower_on_the_right(np.eye(len(half)) - half.T @ half)
         return np.ascontiguousarray(solve_triangular(self.L, U.T, lower=True, trans="T").T)
 
-    def _explained(self, K: Floats) -> Floats:
+    def explained(self, K: Floats) -> Floats:
         try:
-            return super()._explained(K)
+            return super().explained(K)
         except NotPositiveDefinite:  # the posterior is wider than the prior somewhere, which no |T k|^2 can say
             before = solve_triangular(self.L, K.T, lower=True)
             after = solve_triangular(self.Q, before, lower=True)

@@ -10,14 +10,16 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.clock import best_of_three
 from ..shards import Beliefs, ProjectedShard
-from ..shards.projected import chunk_rows
+from ..shards.projections import chunk_rows
 from .basis import make_basis
 
-__all__ = ["SweepRates", "calibrate", "predict_bytes", "predict_seconds"]
+__all__ = ["SweepRates", "calibrate", "predict_bytes", "predict_evaluations", "predict_seconds"]
 
 _SAMPLE = 8192  # rows to calibrate with
 _DEPTH = 256  # active rows to calibrate with, and half as many
-_USUAL_SWEEPS = 10  # over all rows; later ones visit fewer
+_USUAL_SWEEPS = 8  # over all rows; later ones visit fewer, and early ones see part of a large active set
+_SWEEPS_ON = 8  # when inference goes on from sites for parameters nearby
+_GRADIENT = 4  # sweeps that take as long as a gradient does
 
 
 class SweepRates(NamedTuple):
@@ -52,6 +54,13 @@ def predict_seconds(rates: SweepRates, n: int, d: int, kept_share: float) -> flo
     """Seconds for n rows and d active ones; what is not kept of V is made anew in every sweep."""
     project, sweep = (_extrapolate(rates.sizes, pair, d) * n / rates.rows for pair in (rates.project, rates.sweep))
     return project * (1.0 + (1.0 - kept_share) * rates.sweeps) + sweep * rates.sweeps
+
+
+def predict_evaluations(rates: SweepRates, n: int, d: int, number: int) -> float:
+    """Seconds for a number of evaluations of the evidence and its gradient, each for other parameters."""
+    project, sweep = (_extrapolate(rates.sizes, pair, d) * n / rates.rows for pair in (rates.project, rates.sweep))
+    sweeps = 1 if rates.sweeps == 1 else _SWEEPS_ON
+    return number * (2.0 * project + (sweeps + _GRADIENT) * sweep)
 
 
 def _extrapolate(sizes: tuple[int, int], seconds: tuple[float, float], d: int) -> float:

@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower, row_solver
-from ..shards import Basis, Beliefs, ProjectedShard, for_each, own_threads
+from ..shards import Basis, Beliefs, ProjectedShard, Projections, for_each, own_threads
 from .ep import Inference
 
-__all__ = ["Gradient", "evidence_gradient"]
+__all__ = ["Gradient", "evidence_gradient", "through_active", "through_rows"]
 
 
 class Gradient(NamedTuple):
@@ -92,19 +92,26 @@ class _Sum:
         wV = np.multiply(V, twice, out=C)
         G += wV
         G = pull * mean - G @ inverse
-        return by_likelihood, self._through_kernel(shard, chunk, G, w), 0.5 * (wV.T @ V)
-
-    def _through_kernel(self, shard: ProjectedShard, chunk: slice, G: Floats, w: Floats) -> Floats:
-        """Gradient through K(X, X_I), with G its adjoint, and through diag K; a row with itself is on the diagonal."""
-        X = shard.X[chunk].astype(np.float64) if self.kernel.numeric else shard.X[chunk]
-        here, which = shard.own(chunk)
-        diagonal = w.copy()
-        diagonal[here] += G[here, which]
-        G[here, which] = 0.0
-        return self.kernel.vjp(X, self.X, G.astype(np.float64, copy=False)) + self.kernel.diag_vjp(X, diagonal)
+        return by_likelihood, through_rows(shard, chunk, self.kernel, self.X, G, w), 0.5 * (wV.T @ V)
 
     def finish(self) -> Gradient:
         A = np.outer(self.mean, self.mean) + self.S - np.eye(len(self.S)) - 2.0 * self.VwV
-        G = -0.5 * self.inverse.T @ A @ self.inverse
-        G[np.diag_indices(len(G))] *= 1.0 + self.basis.jitter
-        return Gradient(self.by_kernel + self.kernel.vjp(self.X, None, G), self.by_likelihood)
+        by_active = through_active(self.basis, self.kernel, self.X, self.inverse, A)
+        return Gradient(self.by_kernel + by_active, self.by_likelihood)
+
+
+def through_rows(shard: Projections, chunk: slice, kernel: Kernel, active: Inputs, G: Floats, w: Floats) -> Floats:
+    """Gradient through K(X, X_I), with G its adjoint, and through diag K; a row with itself is on the diagonal."""
+    X = shard.X[chunk].astype(np.float64) if kernel.numeric else shard.X[chunk]
+    here, which = shard.own(chunk)
+    diagonal = w.copy()
+    diagonal[here] += G[here, which]
+    G[here, which] = 0.0
+    return kernel.vjp(X, active, G.astype(np.float64, copy=False)) + kernel.diag_vjp(X, diagonal)
+
+
+def through_active(basis: Basis, kernel: Kernel, active: Inputs, inverse: Floats, A: Floats) -> Floats:
+    r"""Gradient through K_I, whose adjoint is :math:`-\tfrac12 L^{-T} A L^{-1}`; ``inverse`` is L^-1."""
+    G = -0.5 * inverse.T @ A @ inverse
+    G[np.diag_indices(len(G))] *= 1.0 + basis.jitter
+    return kernel.vjp(active, None, G)

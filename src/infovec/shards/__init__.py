@@ -5,7 +5,8 @@ from .index import IndexRule
 from .local import LocalShard
 from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
 from .parallel import for_each, own_threads, parts
-from .projected import ProjectedShard
+from .projected import Cavity, ProjectedShard
+from .projections import Projections
 from .refilled import RefilledShard
 from .stubs import Seen, Stubs
 
@@ -13,10 +14,12 @@ __all__ = [
     "Basis",
     "Beliefs",
     "Candidates",
+    "Cavity",
     "Inclusions",
     "IndexRule",
     "LocalShard",
     "ProjectedShard",
+    "Projections",
     "RefilledShard",
     "Representation",
     "Seen",

@@ -1,7 +1,5 @@
 """A shard for the projected posterior: every row has a site on its projection onto the active set."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Lock
 from typing import NamedTuple
 
@@ -11,20 +9,13 @@ from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
 from ..numerics.cholesky import row_solver
-from .messages import Basis, Beliefs, Steps, Sums, Swept
-from .parallel import for_each, parts
+from .messages import Beliefs, Steps, Sums, Swept
+from .parallel import for_each
+from .projections import Projections
 
-__all__ = ["Cavity", "ProjectedShard", "chunk_rows"]
+__all__ = ["Cavity", "ProjectedShard", "in_units", "log_site_integral", "take_out"]
 
-_CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
-_WHOLE = 2**18  # numbers of V that are too few to divide among threads
 _SHARE_FLOOR = {"float32": 1e-5, "float64": 1e-12}  # of a posterior precision that is not a row's own site
-
-
-def chunk_rows(n: int, d: int) -> int:
-    """Rows in a chunk: twice as many as are active at least, so that adding up d x d sums takes little of the time."""
-    most = max(_CHUNK_ENTRIES // max(d, 1), 2 * d, 256)
-    return min(most, n if n * d <= _WHOLE else max(-(-n // 2), 1))
 
 
 class Cavity(NamedTuple):
@@ -37,25 +28,15 @@ class Cavity(NamedTuple):
     share: Floats  # 1 - pi q
 
 
-class ProjectedShard:
-    r"""Some rows of the training set with their projections and sites (Thesis 4.4.2).
-
-    .. math:: V = L^{-1} K_{I,\cdot}, \qquad \gamma_i = V_i^T v, \qquad u_i \mid v \sim N(\gamma_i, l_i^2), \qquad
-              l_i^2 = k_{ii} - |V_i|^2
+class ProjectedShard(Projections):
+    """Some rows of the training set with their projections and sites (Thesis 4.4.2).
 
     Parameters
     ----------
-    rows : array of int
-        Numbers of these rows in the training set, ascending.
-    X, y : inputs and targets of these rows
-    kernel, likelihood
-    dtype : {"float32", "float64"}
-        Precision of V and of products with it; sums are in double precision.
-    blur : bool
-        Whether a site knows the variance l^2 that is left when the active set is known (the blurred sites of the
-        Thesis; with Gaussian noise FITC), or not (the KL-optimal projection; with Gaussian noise DTC).
-    max_entries : int, optional
-        Numbers of V to keep; what does not fit is made anew in every sweep.
+    rows, X, kernel, dtype, blur, max_entries
+        As for Projections.
+    y : targets of these rows
+    likelihood : Likelihood
     """
 
     def __init__(
@@ -69,40 +50,10 @@ class ProjectedShard:
         blur: bool = True,
         max_entries: int | None = None,
     ) -> None:
-        self.rows, self.X, self.y, self.kernel, self.dtype, self.blur = rows, X, y, kernel, dtype, blur
-        self.likelihood, self.max_entries = likelihood.take(rows), max_entries
-        self.prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
-        n = len(y)
+        super().__init__(rows, X, kernel, dtype, blur, max_entries)
+        self.y, self.likelihood, n = y, likelihood.take(rows), len(y)
         self.precision, self.b, self.log_site = np.zeros(n), np.zeros(n), np.zeros(n)
-        self.open, self._step = np.ones(n, dtype=bool), np.zeros((2, n))
-        self.chunks: list[slice] = []
-        self._kept: dict[int, Floats] = {}
-
-    def project(self, basis: Basis) -> None:
-        """Take a new active set: make V, or as much of it as may be kept, and the blur."""
-        n, d = len(self.y), len(basis.L)
-        self.chunks = parts(n, chunk_rows(n, d))
-        self._basis, self._block = basis, self.kernel.on(basis.X)
-        self._solve, self._kept = row_solver(basis.L, self.dtype), {}
-        self.variance_left = np.empty(n)
-        room = n * d if self.max_entries is None else self.max_entries
-        keep = {chunk.start for chunk in self.chunks if chunk.stop * d <= room}
-
-        def make(chunk: slice) -> None:
-            V = self._make(chunk)
-            explained = np.einsum("ij,ij->i", V, V)
-            self.variance_left[chunk] = np.maximum(self.prior_var[chunk] - explained, 0.0)
-            if chunk.start in keep:
-                self._kept[chunk.start] = V
-
-        for_each(make, self.chunks)
-        self._spare: list[Floats] = []
-        self.depth = d
-
-    @property
-    def whole(self) -> bool:
-        """Whether all of V is kept."""
-        return len(self._kept) == len(self.chunks)
+        self._step = np.zeros((2, n))
 
     def look(self, depth: int) -> Sums:
         r"""See the first ``depth`` rows of the active set only, and return the sites of all rows added up.
@@ -123,48 +74,6 @@ class ProjectedShard:
         self.precision, self.b = self.precision / blurred, self.b / blurred
         self._step[:] = 0.0
         return self.sums()
-
-    @contextmanager
-    def _work(self) -> Iterator[Floats]:
-        """Lend two buffers of the size of a chunk to a thread."""
-        shape = 2, len(range(len(self.y))[self.chunks[0]]), self.depth
-        buffers = self._spare.pop() if self._spare else np.empty(0, dtype=self.dtype)
-        if buffers.shape != shape:
-            buffers = np.empty(shape, dtype=self.dtype)
-        yield buffers
-        self._spare.append(buffers)
-
-    def _make(self, chunk: slice) -> Floats:
-        """V of some rows, transposed: one row of it for each row."""
-        K = np.require(self._block(self.X[chunk]), dtype=self.dtype, requirements=["C", "W"])
-        here, which = self.own(chunk)
-        if len(here):
-            K[here, which] = self.prior_var[chunk][here]  # a row with itself: white noise counts
-        return self._solve(K)
-
-    def own(self, chunk: slice) -> tuple[Rows, Rows]:
-        """Positions in the chunk of rows that are active, and their positions in the active set."""
-        _, here, which = np.intersect1d(self.rows[chunk], self._basis.rows, assume_unique=True, return_indices=True)
-        return here, which
-
-    def features(self, chunk: slice) -> Floats:
-        """V of a chunk, transposed."""
-        V = self._kept[chunk.start] if chunk.start in self._kept else self._make(chunk)
-        return V[:, : self.depth]
-
-    def features_of(self, at: Rows) -> Floats:
-        """V of some rows, by their positions, transposed."""
-        V = np.empty((len(at), self.depth), dtype=self.dtype)
-        for chunk in self.chunks:
-            here = (at >= chunk.start) & (at < chunk.stop)
-            if here.any():
-                V[here] = self.features(chunk)[at[here] - chunk.start]
-        return V
-
-    @property
-    def blur_var(self) -> Floats:
-        """Variance by which each site is blurred."""
-        return self.variance_left if self.blur else np.zeros(len(self.y))
 
     def start(self, rows: Rows, precision: Floats, b: Floats) -> Sums:
         """Give some rows the sites they have elsewhere, all others none."""
@@ -218,8 +127,7 @@ class ProjectedShard:
         """
         mean = (C @ beta.astype(self.dtype)).astype(np.float64)
         var = np.einsum("ij,ij->i", C, C).astype(np.float64)
-        share = np.maximum(1.0 - self.precision[at] * var, _SHARE_FLOOR[self.dtype])
-        return Cavity(mean, var, (mean - var * self.b[at]) / share, var / share, share)
+        return take_out(mean, var, self.precision[at], self.b[at], self.dtype)
 
     def tilted(self, at: Rows, cavity: Cavity) -> tuple[Tilted, Site]:
         r"""Tilted moments of the blurred sites, and the sites on gamma that match them.
@@ -272,9 +180,9 @@ class ProjectedShard:
         cavity = self.cavity(at, C, beta)
         tilted, site = self.tilted(at, cavity)
         pi, b = self.precision[at], self.b[at]
-        self.log_site[at] = tilted.log_z - _log_site_integral(pi, b, cavity)
+        self.log_site[at] = tilted.log_z - log_site_integral(pi, b, cavity)
         self.precision[at], self.b[at] = pi + damping * (site.precision - pi), b + damping * (site.b - b)
-        return _in_units(site.precision - pi, site.b - b, cavity), _in_units(site.precision, site.b, cavity)
+        return in_units(site.precision - pi, site.b - b, cavity), in_units(site.precision, site.b, cavity)
 
     def exact(self) -> Sums:
         """Give all rows their sites where these are the likelihood itself, and no cavity matters."""
@@ -290,7 +198,13 @@ class ProjectedShard:
         return self.sums()
 
 
-def _log_site_integral(pi: Floats, b: Floats, cavity: Cavity) -> Floats:
+def take_out(mean: Floats, var: Floats, precision: Floats, b: Floats, dtype: str) -> Cavity:
+    """Take a row's own site out of its marginal; something is left of it in any case."""
+    share = np.maximum(1.0 - precision * var, _SHARE_FLOOR[dtype])
+    return Cavity(mean, var, (mean - var * b) / share, var / share, share)
+
+
+def log_site_integral(pi: Floats, b: Floats, cavity: Cavity) -> Floats:
     r"""Log normaliser of a site under its cavity.
 
     .. math:: \log \int e^{b \gamma - \pi \gamma^2 / 2} N(\gamma \mid \mu_{\setminus}, q_{\setminus}) \, d\gamma
@@ -303,7 +217,7 @@ def _log_site_integral(pi: Floats, b: Floats, cavity: Cavity) -> Floats:
     return 0.5 * (np.log(cavity.share) + cavity.share * (2.0 * b * m + b**2 * v - pi * m**2))
 
 
-def _in_units(pi: Floats, b: Floats, cavity: Cavity) -> Floats:
+def in_units(pi: Floats, b: Floats, cavity: Cavity) -> Floats:
     """What a site does to its marginal: to the variance, relatively, and to the mean, in standard deviations."""
     return np.stack([pi * cavity.var, (b - pi * cavity.mean) * np.sqrt(cavity.var)])
 

@@ -1,0 +1,144 @@
+"""Training of many classes with one kernel and one active set."""
+
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from .._types import Floats, Inputs, Rows
+from ..errors import ParameterError
+from ..learning import CoupledEvidence
+from ..likelihoods import Probit
+from ..multiclass import ClassLikelihood, ClassPosterior, CoupledShard, infer_coupled
+from ..numerics.clock import best_of_three
+from ..projected import Inference
+from ..projected import cost as sweep_cost
+from ..projected.ep import Watch
+from ..selection import Driver
+from ..shards import Basis
+from .class_driver import ClassDriver
+from .settings import PROJECTED_GAIN
+from .training import Plan, Training
+
+__all__ = ["ClassTraining", "class_bias"]
+
+_USUAL_SWEEPS = 15  # over all rows
+
+
+@dataclass(frozen=True)
+class ClassTraining(Training):
+    """The same for many classes; ``y`` holds labels 0, ..., C - 1, and ``likelihood`` is a ClassLikelihood."""
+
+    def __post_init__(self) -> None:
+        if self.score_name == PROJECTED_GAIN:
+            raise ParameterError(f"score={PROJECTED_GAIN!r} is for two classes; leave out score for more")
+        if self.approximation != "projected":
+            raise ParameterError(
+                "approximation='factorised' is for two classes here; for more leave out approximation, or wrap the "
+                "estimator in sklearn.multiclass.OneVsRestClassifier"
+            )
+
+    @property
+    def n_functions(self) -> int:
+        """One for each class."""
+        return self._class_likelihood.n_classes
+
+    def one_function(self) -> Training:
+        """Return the training of the first class against the rest."""
+        return self._against_rest(0, self.wanted)
+
+    @staticmethod
+    def more_bytes(n: int, d: int, n_functions: int) -> int:
+        """Sites of every class, and matrices of every posterior."""
+        return 8 * n_functions * (16 * n + 6 * d * d)
+
+    def _against_rest(self, c: int, wanted: int) -> Training:
+        """Training of one class against the rest, to select rows by."""
+        common = {field.name: getattr(self, field.name) for field in fields(Training)}
+        share = np.clip(np.mean(self.y == c), 0.5 / len(self.y), 1.0 - 0.5 / len(self.y))
+        return replace(
+            Training(**common), y=np.where(self.y == c, 1.0, -1.0), likelihood=Probit(float(ndtri(share))),
+            wanted=wanted, rule=replace(self.rule, max_entries=None),
+        )  # fmt: skip
+
+    def _driver(self, c: int, wanted: int) -> Driver:
+        driver = self._against_rest(c, wanted).driver()
+        assert isinstance(driver, Driver)
+        return driver
+
+    def driver(self) -> Any:
+        """Return a driver that lets the classes take turns; without labels there is nothing to take turns for."""
+        if self.score_name in ("variance", "random"):
+            driver = self._driver(0, self.wanted)
+            return _WithoutSites(driver)
+        return ClassDriver(self._driver, self.n_functions, self.wanted, int(np.sum(~self.held_back)))
+
+    def projected_shard(self, left_out: Rows | None = None) -> Any:
+        """Return all rows, but those left out, for inference with all of them."""
+        rows = np.arange(len(self.y)) if left_out is None else np.setdiff1d(np.arange(len(self.y)), left_out)
+        X = self.X if left_out is None else self.X[rows]
+        return CoupledShard(
+            rows, X, self.y[rows], self.kernel, self._class_likelihood, self.dtype, self.blur, self.feature_entries
+        )
+
+    @property
+    def _class_likelihood(self) -> ClassLikelihood:
+        likelihood: Any = self.likelihood
+        return likelihood
+
+    def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
+        """Run inference with all rows."""
+        return infer_coupled([shard], watch=watch)
+
+    def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Any:
+        """Return the posterior of new inputs."""
+        return ClassPosterior(self.kernel, X, basis.L, *found.beliefs)
+
+    def objective(self, rows: Rows, active: Rows, tolerance: float) -> Any:
+        """Return what learning maximises."""
+        return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance)
+
+    def plan(self) -> Plan:
+        """Predict seconds and memory, after a short calibration."""
+        n, d, C = len(self.y), self.wanted, self.n_functions
+        p = self.X.shape[1] if self.X.ndim == 2 else 1
+        share = min(-(-d // C) + 1, d)
+        one = replace(self._against_rest(0, share), approximation="factorised").plan()
+        binary = self._against_rest(0, d)
+        rates = sweep_cost.calibrate(self.X, binary.y, d, self.kernel, binary.likelihood, self.dtype)
+        rates = rates._replace(sweeps=_USUAL_SWEEPS)
+        sweeps = sweep_cost.predict_seconds(rates, n, d, self.feature_entries / (n * d))
+        seconds = C * (one.seconds + sweeps) + _USUAL_SWEEPS * self._moments_seconds()
+        itemsize = np.dtype(self.dtype).itemsize
+        memory = sweep_cost.predict_bytes(n, p, d, itemsize, self.feature_entries) + self.more_bytes(n, d, C)
+        return one._replace(seconds=seconds, memory=max(memory, C * one.memory), n_active=d)
+
+    def _moments_seconds(self) -> float:
+        """Seconds for the moments of all rows once."""
+        some = self.y[:200]
+        mean = np.zeros((len(some), self.n_functions))
+        once = partial(self._class_likelihood.tilted, some, mean, mean + 1.0)
+        return best_of_three(once) * len(self.y) / len(some)
+
+
+class _WithoutSites:
+    """A driver whose sites are those of another likelihood than the one that inference has."""
+
+    sites = None
+
+    def __init__(self, driver: Driver) -> None:
+        self.__dict__["driver"] = driver
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.driver, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.driver, name, value)
+
+
+def class_bias(labels: Rows, n_classes: int) -> Floats:
+    """Frequencies of the classes as probits, each class counted once more."""
+    counts = np.bincount(labels, minlength=n_classes) + 1.0
+    return ndtri(counts / counts.sum() * (1.0 - 1e-9))

@@ -1,0 +1,123 @@
+"""Rows of the training set as the active set sees them: projections, and what they leave of the variance."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from .._types import Floats, Inputs, Rows
+from ..kernels import Kernel
+from ..numerics.cholesky import row_solver
+from .messages import Basis
+from .parallel import for_each, parts
+
+__all__ = ["Projections", "chunk_rows"]
+
+_CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
+_WHOLE = 2**18  # numbers of V that are too few to divide among threads
+
+
+def chunk_rows(n: int, d: int) -> int:
+    """Rows in a chunk: twice as many as are active at least, so that adding up d x d sums takes little of the time."""
+    most = max(_CHUNK_ENTRIES // max(d, 1), 2 * d, 256)
+    return min(most, n if n * d <= _WHOLE else max(-(-n // 2), 1))
+
+
+class Projections:
+    r"""Some rows of the training set, projected onto the active set (Thesis 4.4.2).
+
+    .. math:: V = L^{-1} K_{I,\cdot}, \qquad \gamma_i = V_i^T v, \qquad u_i \mid v \sim N(\gamma_i, l_i^2), \qquad
+              l_i^2 = k_{ii} - |V_i|^2
+
+    Parameters
+    ----------
+    rows : array of int
+        Numbers of these rows in the training set, ascending.
+    X : inputs of these rows
+    kernel : Kernel
+    dtype : {"float32", "float64"}
+        Precision of V and of products with it; sums are in double precision.
+    blur : bool
+        Whether a site knows the variance l^2 that is left when the active set is known (the blurred sites of the
+        Thesis; with Gaussian noise FITC), or not (the KL-optimal projection; with Gaussian noise DTC).
+    max_entries : int, optional
+        Numbers of V to keep; what does not fit is made anew in every sweep.
+    """
+
+    def __init__(
+        self, rows: Rows, X: Inputs, kernel: Kernel, dtype: str, blur: bool = True, max_entries: int | None = None
+    ) -> None:
+        self.rows, self.X, self.kernel, self.dtype, self.blur = rows, X, kernel, dtype, blur
+        self.max_entries = max_entries
+        self.prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
+        self.open = np.ones(len(rows), dtype=bool)
+        self.chunks: list[slice] = []
+        self._kept: dict[int, Floats] = {}
+
+    def project(self, basis: Basis) -> None:
+        """Take a new active set: make V, or as much of it as may be kept, and the blur."""
+        n, d = len(self.rows), len(basis.L)
+        self.chunks = parts(n, chunk_rows(n, d))
+        self._basis, self._block = basis, self.kernel.on(basis.X)
+        self._solve, self._kept = row_solver(basis.L, self.dtype), {}
+        self.variance_left = np.empty(n)
+        room = n * d if self.max_entries is None else self.max_entries
+        keep = {chunk.start for chunk in self.chunks if chunk.stop * d <= room}
+
+        def make(chunk: slice) -> None:
+            V = self._make(chunk)
+            explained = np.einsum("ij,ij->i", V, V)
+            self.variance_left[chunk] = np.maximum(self.prior_var[chunk] - explained, 0.0)
+            if chunk.start in keep:
+                self._kept[chunk.start] = V
+
+        for_each(make, self.chunks)
+        self._spare: list[Floats] = []
+        self.depth = d
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of V is kept."""
+        return len(self._kept) == len(self.chunks)
+
+    @contextmanager
+    def _work(self) -> Iterator[Floats]:
+        """Lend two buffers of the size of a chunk to a thread."""
+        shape = 2, len(range(len(self.rows))[self.chunks[0]]), self.depth
+        buffers = self._spare.pop() if self._spare else np.empty(0, dtype=self.dtype)
+        if buffers.shape != shape:
+            buffers = np.empty(shape, dtype=self.dtype)
+        yield buffers
+        self._spare.append(buffers)
+
+    def _make(self, chunk: slice) -> Floats:
+        """V of some rows, transposed: one row of it for each row."""
+        K = np.require(self._block(self.X[chunk]), dtype=self.dtype, requirements=["C", "W"])
+        here, which = self.own(chunk)
+        if len(here):
+            K[here, which] = self.prior_var[chunk][here]  # a row with itself: white noise counts
+        return self._solve(K)
+
+    def own(self, chunk: slice) -> tuple[Rows, Rows]:
+        """Positions in the chunk of rows that are active, and their positions in the active set."""
+        _, here, which = np.intersect1d(self.rows[chunk], self._basis.rows, assume_unique=True, return_indices=True)
+        return here, which
+
+    def features(self, chunk: slice) -> Floats:
+        """V of a chunk, transposed."""
+        V = self._kept[chunk.start] if chunk.start in self._kept else self._make(chunk)
+        return V[:, : self.depth]
+
+    def features_of(self, at: Rows) -> Floats:
+        """V of some rows, by their positions, transposed."""
+        V = np.empty((len(at), self.depth), dtype=self.dtype)
+        for chunk in self.chunks:
+            here = (at >= chunk.start) & (at < chunk.stop)
+            if here.any():
+                V[here] = self.features(chunk)[at[here] - chunk.start]
+        return V
+
+    @property
+    def blur_var(self) -> Floats:
+        """Variance by which each site is blurred."""
+        return self.variance_left if self.blur else np.zeros(len(self.rows))
