@@ -24,6 +24,7 @@ extensions = [
 ]
 templates_path = ["_templates"]
 default_role = "code"
+toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
