@@ -23,7 +23,7 @@ _ROUNDING: Mapping[str, float] = {"float32": 1e-5, "float64": 1e-13}
 _INDEFINITE: Mapping[str, float] = {"float32": 1e-2, "float64": 1e-6}
 _FEW = 4  # rows in a block below which starting threads costs more than they gain
 _SCORED = 4096  # rows scored at once
-_GATHERED = 256  # rows of the stub matrix copied at once
+_GATHERED = 2**18  # numbers of the stub matrix copied at once
 _CHUNK_NUMBERS = 2**22  # numbers of the inputs in such a chunk: while it is prepared there are several copies
 _CHUNK = 16384  # rows whose kernel block is formed at once: it stays in cache, and memory stays bounded
 
@@ -156,7 +156,7 @@ class LocalShard:
         def copy(part: slice) -> None:
             self.M[part].take(at, axis=1, out=stubs[part], mode="clip")
 
-        for_each(copy, parts(self.size, _GATHERED))
+        for_each(copy, parts(self.size, max(1, _GATHERED // max(len(at), 1))))
         return stubs
 
     def absorb(self, block: Inclusions) -> None:
