@@ -252,7 +252,6 @@ BAD = {
     "infinity": (IVMRegressor(), *with_value(np.inf), "Row 3, column 2 .*contains infinity.*Drop or impute"),
     "one class": (IVMClassifier(), blobs()[0], np.ones(150), "one class only.*two classes"),
     "one category": (IVMOrdinalClassifier(), blobs()[0], np.ones(150), "one class only.*two categories"),
-    "three classes": (IVMClassifier(), *ordered(), "4 classes.*OneVsRestClassifier"),
     "gap in ordinal labels": (
         IVMOrdinalClassifier(), ordered()[0], np.array([0, 1, 3, 4])[ordered()[1]],
         "2 does not occur.*categories=",

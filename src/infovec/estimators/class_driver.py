@@ -83,7 +83,7 @@ class ClassDriver:
         start, reason = time.perf_counter(), StopReason.COMPLETE
         with Interruption() as interruption:
             while len(self._order) < wanted:
-                before, left = len(self._order), max_seconds - (time.perf_counter() - start)
+                before, left = sum(self._offered), max_seconds - (time.perf_counter() - start)
                 reason = self._round(wanted, left, interruption)
                 self.size = min(wanted, len(self._order))
                 seconds = self._seconds + time.perf_counter() - start
@@ -92,8 +92,8 @@ class ClassDriver:
                     reason = StopReason.CALLBACK
                 if reason is not StopReason.COMPLETE:
                     break
-                if len(self._order) == before:
-                    reason = StopReason.EXHAUSTED if before == self.n_rows else StopReason.UNINFORMATIVE
+                if sum(self._offered) == before:  # no class has anything more to say
+                    reason = StopReason.EXHAUSTED if len(self._order) == self.n_rows else StopReason.UNINFORMATIVE
                     break
         self.size = min(wanted, len(self._order))
         self._seconds += time.perf_counter() - start

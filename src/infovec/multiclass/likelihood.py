@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from .._types import Floats, Rows
+from ..errors import ParameterError
 from ..numerics.parameters import Parametrised
 from ..numerics.transforms import IDENTITY, Transform
 from .race import ClassMoments, Noise, moments, win_log_proba
@@ -70,6 +71,12 @@ class ClassLikelihood(Parametrised, ABC):
     def take(self, rows: Rows) -> Self:
         """Return the likelihood of some training rows: the same for all."""
         return self
+
+    def label_noise(self, mean: Floats, var: Floats) -> Floats:
+        """Raise: labels without an order have no standard deviation."""
+        raise ParameterError(
+            "classes without an order have no standard deviation of the label; see predict_proba for what is uncertain"
+        )
 
     def check_targets(self, labels: Rows) -> None:
         """Labels are made by whoever uses this."""

@@ -1,0 +1,215 @@
+"""IVMClassifier with more than two classes, as scikit-learn, pandas and careless users use it."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixed import IVMClassifier
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris
+from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.utils.estimator_checks import check_estimator
+
+import infovec
+from infovec.kernels import RBF, Bias, FromFunction
+from infovec.multiclass import MultivariateProbit, OneAgainstRest, Softmax
+
+FORMS = {"ovr": OneAgainstRest, "probit": MultivariateProbit, "softmax": Softmax}
+each_form = pytest.mark.parametrize("form", FORMS)
+
+
+def blobs(n=150, C=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, C, n)
+    angle = 2 * np.pi * y / C
+    return np.column_stack([3 * np.cos(angle), 3 * np.sin(angle), np.zeros(n)]) + rng.normal(size=(n, 3)), y
+
+
+def classifier(**settings):
+    return IVMClassifier(**({"n_active": 40, "random_state": 0, "kernel": RBF(3.0, 20.0) + Bias(2.0)} | settings))
+
+
+@each_form
+def test_shapes_and_probabilities(form):
+    X, y = blobs()
+    model = classifier(multi_class=form).fit(X, y)
+    assert isinstance(model.likelihood_, FORMS[form])
+    proba = model.predict_proba(X)
+    assert proba.shape == (150, 4)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    np.testing.assert_allclose(model.predict_log_proba(X), np.log(proba), atol=1e-12)
+    mean, std = model.predict_latent(X)
+    assert mean.shape == std.shape == (150, 4)
+    np.testing.assert_allclose(model.predict_latent(X, return_std=False), mean, atol=1e-10)
+    decision = model.decision_function(X)
+    assert decision.shape == (150, 4)
+    np.testing.assert_array_equal(model.classes_[decision.argmax(axis=1)], model.predict(X))
+    np.testing.assert_allclose(1.0 / (1.0 + np.exp(-decision)), proba, atol=1e-10)
+    assert model.score(X, y) > 0.9
+    assert log_loss(y, proba) < 0.3
+    assert model.active_.shape == (40,)
+    assert model.site_precision_.shape == (40, 4)
+    assert model.n_classes_ == 4
+    assert model.converged_
+    assert model.likelihood_.power > 0.0
+
+
+@each_form
+def test_two_classes_do_not_look_at_it(form):
+    X, y = blobs(C=2)
+    one, other = (IVMClassifier(n_active=20, random_state=0, **s).fit(X, y) for s in ({}, {"multi_class": form}))
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+def test_labels_of_every_kind():
+    X, y = blobs()
+    reference = classifier().fit(X, y).predict_proba(X)
+    for labels in (np.array([10, -3, 7, 100])[y], np.array(["d", "a", "b", "c"])[y], pd.Series(y, dtype="category")):
+        model = classifier().fit(pd.DataFrame(X, columns=list("abc")), labels)
+        names = np.unique(np.asarray(labels))
+        np.testing.assert_array_equal(model.classes_, names)
+        place = [np.asarray(labels)[np.argmax(y == c)] for c in range(4)]
+        columns = [list(names).index(label) for label in place]
+        np.testing.assert_allclose(
+            model.predict_proba(pd.DataFrame(X, columns=list("abc")))[:, columns], reference, atol=0.03
+        )
+    dense, csr = (classifier(initial=[0]).fit(V, y).predict_proba(V) for V in (X, sparse.csr_matrix(X)))
+    np.testing.assert_allclose(csr, dense, atol=1e-3)
+
+
+@each_form
+def test_a_class_with_one_example(form):
+    X, y = blobs()
+    X, y = np.vstack([X, [[0.0, 0.0, 9.0]]]), np.append(y, 4)
+    model = classifier(multi_class=form).fit(X, y)
+    proba = model.predict_proba(X)
+    assert proba.shape == (151, 5)
+    assert np.all(np.isfinite(model.predict_log_proba(X)))
+    assert np.mean(proba[:150, 4]) < 0.05
+
+
+def test_a_hundred_classes():
+    rng = np.random.default_rng(0)
+    centres = 10.0 * rng.normal(size=(100, 4))
+    y = np.repeat(np.arange(100), 5)
+    X = centres[y] + rng.normal(size=(500, 4))
+    model = classifier(n_active=200, kernel=RBF(4.0, 20.0)).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert classifier(n_active=30, kernel=RBF(4.0, 20.0)).fit(X, y).predict_proba(X).shape == (500, 100)
+
+
+def test_objects():
+    words = ["ant", "bee", "cat"] * 6 + ["12", "345", "67"] * 6 + ["+-", "--+", "*+"] * 6
+    y = ["word"] * 18 + ["number"] * 18 + ["sign"] * 18
+
+    def share(X, Z):
+        return np.array([[len(set(a) & set(b)) for b in Z] for a in X], dtype=float)
+
+    model = classifier(kernel=FromFunction(share), n_active=12).fit(words, y)
+    assert list(model.predict(["tea", "531", "-"])) == ["word", "number", "sign"]
+
+
+@pytest.mark.parametrize("score", ["information_gain", "predictive", "variance", "random"])
+def test_every_score(score):
+    X, y = blobs()
+    assert classifier(score=score).fit(X, y).score(X, y) > 0.85
+
+
+def test_initial_rows_come_first_and_rows_are_distinct():
+    X, y = blobs()
+    model = classifier(initial=[5, 9], n_active=60).fit(X, y)
+    assert list(model.active_[:2]) == [5, 9]
+    assert len(np.unique(model.active_)) == 60
+    assert len(classifier(n_active=1.0).fit(X, y).active_) == 150
+
+
+def test_growing_is_going_on():
+    X, y = blobs(300)
+    whole = classifier(n_active=60).fit(X, y)
+    grown = classifier(n_active=40, warm_start=True).fit(X, y).grow(20)
+    assert len(grown.active_) == 60
+    assert set(grown.active_[:30]) <= set(whole.active_)
+    assert grown.score(X, y) > 0.9
+    again = grown.set_params(n_active=70).fit(X, y)
+    assert len(again.active_) == 70
+    np.testing.assert_array_equal(again.active_[:60], grown.active_[:60])
+
+
+def test_size_left_to_the_data():
+    X, y = blobs(400)
+    model = classifier(n_active="auto").fit(X, y)
+    assert 20 < len(model.active_) < 360
+    assert model.score(X, y) > 0.9
+
+
+def test_time_and_callback_end_a_fit_with_a_usable_model():
+    X, y = blobs(600)
+    seen = []
+    asked = classifier(n_active=200, callback=lambda p: seen.append(p) or len(seen) == 1).fit(X, y)
+    assert np.all(np.isfinite(asked.predict_proba(X)))
+    start = time.perf_counter()
+    timed = infovec.IVMClassifier(max_time=0.3, random_state=0).fit(X, y)
+    assert time.perf_counter() - start < 30.0
+    np.testing.assert_allclose(timed.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_the_plan_knows_the_classes():
+    X, y = blobs(400)
+    few, many = classifier().plan(X, y % 3), classifier().plan(X, np.arange(400) % 30)
+    assert many.memory > few.memory
+    assert few.seconds > 0.0
+    with pytest.raises(ValueError, match="max_memory"):
+        classifier(max_memory="1MB").fit(X, y)
+
+
+BAD = {
+    "multi_class": ({"multi_class": "all"}, "multi_class must be one of"),
+    "likelihood": ({"likelihood": "logit"}, "for two classes, y has 4.*multi_class"),
+    "factorised": ({"approximation": "factorised"}, "for two classes.*OneVsRestClassifier"),
+    "score": ({"score": "projected_gain"}, "for two classes"),
+    "learn": ({"learn": "active_set"}, "for two classes.*'ep' or None"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_many_classes_do_not_have_is_named_with_a_remedy(case):
+    settings, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        classifier(**settings).fit(*blobs())
+
+
+def test_what_the_noise_of_a_label_would_be():
+    X, y = blobs()
+    with pytest.raises(ValueError, match="predict_proba"):
+        classifier().fit(X, y).predict_latent(X, return_noise=True)
+
+
+def test_a_model_file_says_the_same(tmp_path):
+    X, y = blobs()
+    for form in FORMS:
+        model = classifier(multi_class=form).fit(X, y)
+        model.save(tmp_path / form)
+        np.testing.assert_array_equal(infovec.load(tmp_path / form).predict_proba(X), model.predict_proba(X))
+
+
+def test_cross_validation_and_clones():
+    X, y = load_iris(return_X_y=True)
+    model = IVMClassifier(n_active=50, random_state=0)
+    assert cross_val_score(model, X, y, cv=3).mean() > 0.9
+    assert clone(model.set_params(multi_class="probit")).multi_class == "probit"
+
+
+def test_learning_and_calibration_on_digits():
+    X, y = load_digits(return_X_y=True)
+    X, Z, y, t = train_test_split(X, y, train_size=400, random_state=0, stratify=y)
+    model = infovec.IVMClassifier(n_active=100, random_state=0).fit(X, y)
+    assert model.score(Z, t) > 0.95
+    assert log_loss(t, model.predict_proba(Z)) < 0.15
+    assert model.likelihood_.power != 1.0
+
+
+def test_scikit_learn_conventions_of_the_coupled_form():
+    check_estimator(IVMClassifier(multi_class="probit", n_active=20))
