@@ -332,7 +332,7 @@ def test_a_failed_fit_keeps_the_model_of_the_last_good_one():
     X, y = blobs()
     model = IVMClassifier(n_active=20, random_state=0).fit(X, y)
     before = model.predict_proba(X)
-    for bad in ((X, np.arange(150) % 3), (X[:, :2], np.zeros(150)), (with_value(np.nan)[0], y)):
+    for bad in ((X[:, :2], np.zeros(150)), (with_value(np.nan)[0], y)):
         with pytest.raises(ValueError, match=r"class|NaN"):
             model.fit(*bad)
     with pytest.raises(ValueError, match="n_active"):

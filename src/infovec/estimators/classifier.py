@@ -74,8 +74,8 @@ class IVMClassifier(DiscreteMachine):
         Multiplies the weight of every row by that of its class. "balanced" gives all classes the same sum of weights,
         the number of rows (or the sum of their weights) divided by the number of classes. Predicted probabilities are
         then those of a world where classes occur in these proportions: to find rare rows without giving up honest
-        probabilities, lower the threshold instead. For more than two classes weights must be whole numbers, of rows
-        that count as repeated.
+        probabilities, lower the threshold instead. With "probit" and "softmax", weights of more than two classes must
+        be whole numbers, of rows that count as repeated.
     block_size : int or "auto"
         Most rows included between two looks at all rows; blocks start at one row and grow. 1 is the algorithm of the
         papers, and what "auto" takes for up to a thousand rows.
@@ -218,6 +218,7 @@ class IVMClassifier(DiscreteMachine):
         criterion = self.learn.criterion if isinstance(self.learn, Learning) else self.learn
         if criterion not in ("ep", None):
             raise ParameterError(f"learn={criterion!r} is for two classes; for more use 'ep' or None")
+        likelihood = likelihood.weigh(sample.weight)
         return prepare(self, sample, targets, kernel, likelihood, score, ClassTraining, self.n_classes_)
 
     def decision_function(self, X: Any) -> Floats:

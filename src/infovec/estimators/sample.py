@@ -101,15 +101,12 @@ class Sample:
         return replace(kept, place=place, weight=None if np.all(weight == 1.0) else weight)
 
     def repeated(self) -> Self:
-        """Return the same with every row as often as its weight says, a whole number."""
+        """Return the same with every row as often as its weight says, if all weights are whole numbers."""
         if self.weight is None:
             return self
         times = np.rint(self.weight).astype(np.intp)
         if not np.array_equal(times, self.weight):
-            raise ParameterError(
-                "for more than two classes weights must be whole numbers: scale them up and round, or wrap the "
-                "estimator in sklearn.multiclass.OneVsRestClassifier"
-            )
+            return self
         at, first = np.repeat(np.arange(len(times)), times), np.append(np.cumsum(times) - times, -1)
         return replace(self, X=self.X[at], y=self.y[at], rows=self.rows[at], place=first[self.place], weight=None)
 
@@ -118,7 +115,7 @@ class Sample:
         numbers = self.X.nnz if sparse.issparse(self.X) else self.X.size
         if self.X.dtype == object or n > _COMPARED_ROWS or numbers > _COMPARED_NUMBERS:
             return False
-        if not isinstance(likelihood, str) and likelihood.take(np.arange(1)) != likelihood:
+        if isinstance(likelihood, Likelihood) and likelihood.take(np.arange(1)) != likelihood:
             return False
         some = self.X[:2]
         return kernel is None or np.allclose(kernel.diag(some), np.diagonal(kernel(some, some)))
@@ -157,7 +154,7 @@ class Sample:
             all_targets[self.rows] = targets
             likelihood.check_targets(all_targets)
             likelihood = likelihood.take(self.rows)
-        if self.weight is None:
+        if self.weight is None or not isinstance(likelihood, Likelihood):  # of many classes: see ``repeated``
             return likelihood
         if isinstance(likelihood, Weighted):
             return weighted(likelihood.likelihood, likelihood.weight * self.weight)
