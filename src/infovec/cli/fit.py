@@ -15,6 +15,7 @@ import numpy as np
 
 from ..datasets import Reading, Source, open_source
 from ..errors import DataError
+from ..numerics.heap import give_back
 from ..selection import Progress
 from .build import build
 from .gather import Choices, Gathered, gather
@@ -34,6 +35,7 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
     with open_source(data, reading) as source, screen.work("reading") as tell:
         gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()))
+    give_back()
     for text in (*gathered.notes, _found(gathered)):
         screen.note(text)
     model = build(gathered.X, gathered.target, options)

@@ -18,6 +18,7 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning, Step
 from ..likelihoods import Likelihood
+from ..numerics.heap import give_back
 from ..posterior import Posterior
 from ..selection import Callback, Driver, Patience, Progress, StopReason
 from .budget import memory_limit, stub_entries, threads, time_limit
@@ -271,6 +272,7 @@ class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCM
                 "interrupt again to end it",
                 stacklevel=4,
             )
+        give_back()
         return learned.training, learned.steps
 
     def _listeners(self) -> Callable[[Progress], bool] | None:
