@@ -59,9 +59,9 @@ def distances_to(Z: Inputs, factor: float | Floats = 1.0, name: str = "factor") 
     """Squared distances to the rows of Z, all columns multiplied by ``factor`` first, as a function of X.
 
     By |x|^2 + |z|^2 - 2 x'z. Dense inputs are first moved to the mean of Z, since large offsets would cancel; but a
-    large Z that lies around the origin is kept as it is, without a copy. With few columns the differences are squared and
-    added directly, which cancels nothing. In single precision, distances among rows far out are computed in double.
-    ``name`` is the parameter to blame for a factor of the wrong length.
+    large Z that lies around the origin is kept as it is, without a copy. With few columns the differences are squared
+    and added directly, which cancels nothing. In single precision, distances among rows far out are computed in
+    double. ``name`` is the parameter to blame for a factor of the wrong length.
     """
     large = isinstance(Z, np.ndarray) and Z.size > _LARGE and Z.shape[1] > _FEW_COLUMNS
     if large and _around_origin(Z, factor, name):
