@@ -90,6 +90,14 @@ def test_weights_pipelines_clones_and_files(tmp_path):
     assert whole.life == ["setup", "teardown"]
 
 
+def test_warnings_point_at_who_called():
+    listener = Listener("inference", 1)
+    model = IVMClassifier(n_active=25, learn=None, random_state=0).set_callbacks(listener)
+    with pytest.warns(UserWarning, match="sites still moved") as caught:
+        model.fit(X, Y)
+    assert caught[0].filename == __file__
+
+
 def test_without_scikit_learns_callbacks():
     script = (
         "import sys, sklearn.base; sys.modules['sklearn.callback'] = None\n"

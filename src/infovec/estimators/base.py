@@ -20,7 +20,7 @@ from ..likelihoods import Likelihood
 from ..numerics.heap import give_back
 from ..selection import Callback, Driver, Patience, Progress, StopReason
 from .budget import memory_limit, stub_entries, threads, time_limit
-from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
+from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, outside, with_callbacks
 from .defaults import default_kernel
 from .gain_driver import GainDriver
 from .inference import Result, Run, not_converged
@@ -302,14 +302,15 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             warnings.warn(
                 f"interrupted while learning: the model has the parameters found so far and {len(result.active)} of "
                 f"{wanted} active rows, and is usable",
-                stacklevel=4,
+                stacklevel=outside(),
             )
         elif stop is StopReason.INTERRUPTED:
             warnings.warn(
-                f"interrupted: the model has {len(result.active)} of {wanted} active rows and is usable", stacklevel=4
+                f"interrupted: the model has {len(result.active)} of {wanted} active rows and is usable",
+                stacklevel=outside(),
             )
         elif not result.converged and stop is not StopReason.TIME:
-            warnings.warn(not_converged(result), ConvergenceWarning, stacklevel=4)
+            warnings.warn(not_converged(result), ConvergenceWarning, stacklevel=outside())
         self._store(driver, result, training, str(stop))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def _warn_of_words(found: Array) -> None:
         warnings.warn(
             f"IVMOrdinalClassifier orders the categories alphabetically: {', '.join(map(str, found[:6]))}. "
             "Name them from lowest to highest: categories=[...]",
-            stacklevel=5,
+            stacklevel=outside(),
         )
 
 
