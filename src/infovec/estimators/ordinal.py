@@ -12,6 +12,7 @@ from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..selection import Callback
+from .callbacks import outside
 from .defaults import ORDINAL_VARIANCE, named, ordinal
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
