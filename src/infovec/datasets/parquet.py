@@ -11,7 +11,7 @@ from .source import Block, Kind, Source, Wanted, word
 
 __all__ = ["ParquetTable"]
 
-_ROWS = 8192  # in a block
+_NUMBERS, _ROWS = 2**20, 8192  # in a block at most
 
 
 class ParquetTable(Source):
@@ -31,7 +31,7 @@ class ParquetTable(Source):
         except arrow.ArrowInvalid as error:
             raise DataError(f"{path} is not a Parquet file: {error}") from error
         self._schema = self._file.schema_arrow
-        self._types = arrow.types
+        self._types, self._memory = arrow.types, arrow.default_memory_pool()
         if self._file.metadata.num_rows == 0:
             raise DataError(f"{path} has no rows")
         self._read = 0
@@ -42,6 +42,7 @@ class ParquetTable(Source):
 
     def close(self) -> None:
         self._file.close()
+        self._memory.release_unused()
 
     def share_read(self) -> float | None:
         return self._read / self._file.metadata.num_rows
@@ -55,7 +56,8 @@ class ParquetTable(Source):
 
     def _blocks(self, wanted: Wanted) -> Iterator[Block]:
         columns = list(dict.fromkeys(wanted.names()))
-        for batch in self._file.iter_batches(batch_size=_ROWS, columns=columns):
+        rows = max(min(_NUMBERS // len(columns), _ROWS), 256)
+        for batch in self._file.iter_batches(batch_size=rows, columns=columns):
             X = np.empty((batch.num_rows, len(wanted.numbers)))
             for j, name in enumerate(wanted.numbers):
                 X[:, j] = self._numbers(name, batch.column(name))
