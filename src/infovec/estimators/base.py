@@ -2,14 +2,12 @@
 
 import logging
 import time
-import warnings
 from abc import ABCMeta, abstractmethod
 from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Floats, Inputs
@@ -18,12 +16,13 @@ from ..kernels import Kernel
 from ..learning import Learning, Step
 from ..likelihoods import Likelihood
 from ..numerics.heap import give_back
-from ..selection import Callback, Driver, Patience, Progress, StopReason
+from ..selection import Callback, Driver, Patience, Progress
 from .budget import memory_limit, stub_entries, threads, time_limit
-from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, outside, with_callbacks
+from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .defaults import default_kernel
+from .ending import ended
 from .gain_driver import GainDriver
-from .inference import Result, Run, not_converged
+from .inference import Result, Run
 from .latent import Latent
 from .learner import LEARN, Learned, predict_seconds
 from .reporting import Reporting
@@ -297,21 +296,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         left = min(left, max(_SOON, _SOON_SHARE * spent)) if interrupted else left
         run = Run(driver, training.given.X, training, listeners(self), left)
         stop, result = run.to(wanted, patience)
-        if interrupted:
-            stop = StopReason.INTERRUPTED
-            warnings.warn(
-                f"interrupted while learning: the model has the parameters found so far and {len(result.active)} of "
-                f"{wanted} active rows, and is usable",
-                stacklevel=outside(),
-            )
-        elif stop is StopReason.INTERRUPTED:
-            warnings.warn(
-                f"interrupted: the model has {len(result.active)} of {wanted} active rows and is usable",
-                stacklevel=outside(),
-            )
-        elif not result.converged and stop is not StopReason.TIME:
-            warnings.warn(not_converged(result), ConvergenceWarning, stacklevel=outside())
-        self._store(driver, result, training, str(stop))
+        self._store(driver, result, training, str(ended(stop, result, wanted, interrupted)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k != "_state"}
