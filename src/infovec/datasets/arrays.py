@@ -10,13 +10,12 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import CellError, DataError
-from .source import Block, Kind, Source, Wanted, word
+from .source import Block, Kind, Source, Wanted, block_rows, word
 from .stored import StoredRows, stored_rows
 
 __all__ = ["PARTS", "ArrayTable", "read_npz"]
 
 PARTS = ("train", "test", "valid")
-_ROWS = 8192  # in a block
 _DAMAGED = (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error)
 _TASKS = {"classification": "classify", "regression": "regress"}
 
@@ -80,8 +79,9 @@ class ArrayTable(Source):
         if len(at) != len(wanted.numbers):
             raise DataError(f"{self.name}: its target cannot be one of the inputs")
         whole = at == list(range(self._X.shape[1]))
-        for start in range(0, len(self._X), _ROWS):
-            part = slice(start, start + _ROWS)
+        step = block_rows(self._X.shape[1])
+        for start in range(0, len(self._X), step):
+            part = slice(start, start + step)
             rows = self._rows(part)
             words = [
                 [word(v) for v in (self._words[name][part] if name in self._words else rows[:, place[name]].tolist())]

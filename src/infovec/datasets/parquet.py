@@ -7,11 +7,9 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import CellError, DataError
-from .source import Block, Kind, Source, Wanted, word
+from .source import Block, Kind, Source, Wanted, block_rows, word
 
 __all__ = ["ParquetTable"]
-
-_NUMBERS, _ROWS = 2**20, 8192  # in a block at most
 
 
 class ParquetTable(Source):
@@ -56,8 +54,7 @@ class ParquetTable(Source):
 
     def _blocks(self, wanted: Wanted) -> Iterator[Block]:
         columns = list(dict.fromkeys(wanted.names()))
-        rows = max(min(_NUMBERS // len(columns), _ROWS), 256)
-        for batch in self._file.iter_batches(batch_size=rows, columns=columns):
+        for batch in self._file.iter_batches(batch_size=block_rows(len(columns)), columns=columns):
             X = np.empty((batch.num_rows, len(wanted.numbers)))
             for j, name in enumerate(wanted.numbers):
                 X[:, j] = self._numbers(name, batch.column(name))
