@@ -12,6 +12,7 @@ from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..selection import Callback
+from .callbacks import outside
 from .defaults import ORDINAL_VARIANCE, named, ordinal
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
@@ -136,7 +137,7 @@ def _warn_of_words(found: Array) -> None:
         warnings.warn(
             f"IVMOrdinalClassifier orders the categories alphabetically: {', '.join(map(str, found[:6]))}. "
             "Name them from lowest to highest: categories=[...]",
-            stacklevel=5,
+            stacklevel=outside(),
         )
 
 
