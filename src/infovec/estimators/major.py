@@ -14,7 +14,7 @@ from ..selection import Driver, StopReason, sites_in_order
 from ..selection.interrupt import Interruption
 from .budget import threads
 from .gain_driver import GainDriver
-from .learner import Learned
+from .learner import ACTIVE_FOR_MANY, MANY, Learned
 from .training import Training
 
 __all__ = ["learn_factorised"]
@@ -89,11 +89,12 @@ class _Search:
 
         What looks better may be a model that explains nothing, where a start that explains little leads to a good one.
         """
-        active, rows = min(wanted, _WARM_ACTIVE, max(n // 2, 1)), min(n, _WARM_ROWS)
+        many, rows = model.of_kernel.sum() >= MANY, min(n, _WARM_ROWS)
+        active = min(ACTIVE_FOR_MANY if many else min(wanted, _WARM_ACTIVE), max(n // 2, 1))
         with threads(1):
             scaled = find_scale(lambda trial: self._fresh(trial, active, rows), model)
         other = not np.array_equal(scaled.theta, model.theta)
-        if not other and wanted * n < _LARGER * active * rows:
+        if not other and (n <= rows if many else wanted * n < _LARGER * active * rows):
             return model
         model, level = self.majors(model, active, rows, _WARM_STEPS), self.level
         if other and not self.over:

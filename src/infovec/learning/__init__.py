@@ -8,6 +8,7 @@ from .objective import CoupledEvidence, ProjectedEvidence
 from .optimise import Step, find_scale, optimise
 from .priors import Gamma, Normal, slh_priors
 from .settings import CRITERIA, Learning
+from .starts import best_of_starts, starts
 
 __all__ = [
     "CRITERIA",
@@ -21,9 +22,11 @@ __all__ = [
     "Normal",
     "ProjectedEvidence",
     "Step",
+    "best_of_starts",
     "climb",
     "find_scale",
     "minor_steps",
     "optimise",
     "slh_priors",
+    "starts",
 ]

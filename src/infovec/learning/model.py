@@ -19,6 +19,7 @@ _WIDTH = 3.0  # of the prior on each step
 _FARTHEST = 12.0  # a factor of 160 000 for a parameter that is learned as a logarithm
 _REDUNDANT = "slope"  # of a likelihood: the variance of the kernel says the same
 _MANY = "length_scale["  # one for each column
+_NOISE = {"variance": 1.0, "scale": 0.5}  # of a likelihood: the logarithm of which moves by this when that of noise does
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,13 @@ class Model:
         names = [*self.kernel.parameter_names, *self.likelihood.parameter_names]
         moving = [g for g, name in zip(self.group, names, strict=True) if "length_scale" in name and g >= 0]
         return np.isin(np.arange(self.size), moving)
+
+    @property
+    def noise(self) -> Floats:
+        """By how much each step moves for the logarithm of the noise variance to move by one."""
+        by_name = [_NOISE.get(_last(name), 0.0) for name in self.likelihood.parameter_names]
+        own = np.concatenate([np.zeros(self.kernel.theta.size), by_name])
+        return self.pull(own) / self._sizes
 
     @property
     def of_kernel(self) -> Mask:
