@@ -368,6 +368,23 @@ def test_shared_relevances_are_learned():
     assert relevance[0] > 10 * max(relevance[1:])
 
 
+@pytest.mark.parametrize("approximation", ["factorised", "projected"])
+def test_relevances_below_one_leave_the_flat_end_of_the_sigmoid(approximation):
+    X, y = waves(300, noise=0.1, columns=3)
+    kernel = Relevance(RBF(0.5, 1.0), np.full(3, 0.999))
+    settings = {"learn": few_steps("ep"), "approximation": approximation, "n_active": 80, "random_state": 0}
+    relevance = IVMRegressor(kernel=kernel, **settings).fit(X, y).kernel_.relevance
+    assert max(relevance[1:]) < 0.05
+    assert relevance[0] > 10 * max(relevance[1:])
+
+
+def test_a_relevance_that_stays_is_left_where_it_is():
+    kernel = Relevance(RBF(0.5, 1.0), np.array([0.999, 0.5]))
+    moved = Model.begin(kernel, Gaussian(0.1), learning=Learning(fixed=["kernel.relevance[[]0]"]))
+    np.testing.assert_allclose(moved.kernel.relevance, [0.999, 0.5])
+    assert 0.8 < Model.begin(kernel, Gaussian(0.1)).kernel.relevance[0] < 0.9
+
+
 def test_the_index_of_selection_is_what_is_summed_over():
     """With an index that shrinks the criterion is that of fewer rows."""
     X, y = waves(1200, noise=0.3)

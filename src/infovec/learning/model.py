@@ -68,9 +68,12 @@ class Model:
         group = np.array([order.get(key, -1) for key in keys], dtype=np.intp)
         transforms = (*kernel.free_transforms, *likelihood.free_transforms)
         priors, limits = _priors(learning, whole, transforms), _limits(learning, whole, transforms)
-        start = np.concatenate([kernel.theta, likelihood.theta])
+        given = np.concatenate([kernel.theta, likelihood.theta])
+        low, high = np.array([t.start_bounds for t in transforms]).reshape(-1, 2).T
+        start = np.where(group >= 0, np.clip(given, low, high), given)  # a sigmoid is flat at its ends
         if limits is not None:
             start = np.fmin(np.fmax(start, limits[:, 0]), limits[:, 1])
+        if not np.array_equal(start, given):
             q = kernel.theta.size
             kernel, likelihood = kernel.with_theta(start[:q]), likelihood.with_theta(start[q:])
         return cls(kernel, likelihood, start, group, priors, limits)
