@@ -9,7 +9,17 @@ import numpy as np
 from .._types import Floats, Rows
 from ..errors import InfovecError
 from ..evidence import Given
-from ..learning import FACTORISED, FactorisedObjective, LagRule, Learning, Model, Step, find_scale, minor_steps
+from ..learning import (
+    FACTORISED,
+    FactorisedObjective,
+    LagRule,
+    Learning,
+    Model,
+    Step,
+    find_scale,
+    minor_steps,
+    second_look,
+)
 from ..selection import Driver, StopReason, sites_in_order
 from ..selection.interrupt import Interruption
 from .budget import threads
@@ -99,7 +109,10 @@ class _Search:
         model, level = self.majors(model, active, rows, _WARM_STEPS), self.level
         if other and not self.over:
             scaled = self.majors(scaled, active, rows, _WARM_STEPS)
-            model = scaled if self.level > level else model
+            model, level = (scaled, self.level) if self.level > level else (model, level)
+        if many and not self.over:
+            again = self.majors(second_look(model), active, rows, _WARM_STEPS)
+            model = again if self.level > level else model
         return model
 
     def _fresh(self, model: Model, wanted: int, n: int) -> tuple[float, Floats]:

@@ -8,7 +8,7 @@ from .objective import CoupledEvidence, ProjectedEvidence
 from .optimise import Step, find_scale, optimise
 from .priors import Gamma, Normal, slh_priors
 from .settings import CRITERIA, Learning
-from .starts import best_of_starts, starts
+from .starts import best_of_starts, second_look, starts
 
 __all__ = [
     "CRITERIA",
@@ -27,6 +27,7 @@ __all__ = [
     "find_scale",
     "minor_steps",
     "optimise",
+    "second_look",
     "slh_priors",
     "starts",
 ]

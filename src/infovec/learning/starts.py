@@ -8,7 +8,7 @@ from .._types import Floats
 from .model import Model
 from .optimise import Step, find_scale, optimise
 
-__all__ = ["best_of_starts", "starts"]
+__all__ = ["best_of_starts", "second_look", "starts"]
 
 _NOISIER = 5.0  # times the noise variance of the other start
 
@@ -38,14 +38,26 @@ def starts(objective: Callable[[Model], tuple[float, Floats]], model: Model, noi
     return [*given, *(one.with_theta(np.clip(one.theta + step, low, high)) for one in given)]
 
 
+def second_look(model: Model) -> Model:
+    """Return the model with the length scales that have grown back where learning began.
+
+    Of inputs that matter together one may have been switched off because the other had been. Once the rest is
+    explained both are told from those that do not matter.
+    """
+    return model.with_theta(np.where(model.scales, np.minimum(model.theta, 0.0), model.theta))
+
+
 def best_of_starts(
     objective: Callable[[Model], tuple[float, Floats]],
     model: Model,
-    noisier: bool,
+    many: bool,
     iterations: int,
     watch: Callable[[Step], bool] | None = None,
 ) -> tuple[Model, list[Step]]:
-    """Maximise from each of the starts until the watch asks for an end; return the best parameters, and all steps."""
+    """Maximise from each of the starts until the watch asks for an end; return the best parameters, and all steps.
+
+    With ``many`` parameters there are noisier starts too, and a second look at what has been switched off.
+    """
     best, level, steps, ended = model, -np.inf, list[Step](), False
 
     def told(step: Step) -> bool:
@@ -53,12 +65,18 @@ def best_of_starts(
         ended = ended or bool(watch and watch(step))
         return ended
 
-    for start in starts(objective, model, noisier):
+    def begin(start: Model) -> None:
+        nonlocal best, level, steps
         found, more = optimise(objective, start, iterations, told)
-        steps += more
         reached = max((step.criterion for step in more), default=-np.inf)
+        steps += more
         if reached > level:
             best, level = found, reached
-        if ended:
-            break
+
+    for start in starts(objective, model, many):
+        if not ended:
+            begin(start)
+    again = second_look(best)
+    if many and not ended and not np.array_equal(again.theta, best.theta):
+        begin(again)
     return best, steps
