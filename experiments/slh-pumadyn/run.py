@@ -98,9 +98,7 @@ def first_look(X: np.ndarray, y: np.ndarray, seed: int) -> IVMRegressor:
     return max(first, second, key=lambda model: model.history_["criterion"][model.history_["major"]].max())
 
 
-def learn(
-    X: np.ndarray, y: np.ndarray, kernel: RBF, noise: float, d: int, major_steps: int, seed: int
-) -> IVMRegressor:
+def learn(X: np.ndarray, y: np.ndarray, kernel: RBF, noise: float, d: int, major_steps: int, seed: int) -> IVMRegressor:
     """Learn by the EP evidence of the factorised posterior, with weak priors around the start of the experiment."""
     priors = {
         "kernel.length_scale*": Normal(0.5 * np.log(X.shape[1]), _WEAK), "kernel.variance": Normal(0.0, _WEAK),

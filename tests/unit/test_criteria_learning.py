@@ -441,11 +441,13 @@ def test_a_start_that_is_far_off(criterion, factor):
     assert model.score(Z, t > 0) > 0.85
 
 
-def test_two_hundred_irrelevant_inputs():
+@pytest.mark.parametrize("approximation", ["factorised", "projected"])
+def test_two_hundred_irrelevant_inputs(approximation):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(250, 202))
     y = X[:, 0] + X[:, 1] > 0
-    model = fit_factorised(X, y, kernel=RBF(np.full(202, 14.0), 10.0), learn=few_steps("ep"), n_active=150)
+    kernel, learn = RBF(np.full(202, 14.0), 10.0), few_steps("ep") if approximation == "factorised" else "ep"
+    model = fit_factorised(X, y, kernel=kernel, approximation=approximation, learn=learn, n_active=150)
     nearest = np.argsort(model.kernel_.length_scale)[:2]
     assert set(nearest) == {0, 1}
     Z = rng.normal(size=(500, 202))

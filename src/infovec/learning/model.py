@@ -19,7 +19,10 @@ _WIDTH = 3.0  # of the prior on each step
 _FARTHEST = 12.0  # a factor of 160 000 for a parameter that is learned as a logarithm
 _REDUNDANT = "slope"  # of a likelihood: the variance of the kernel says the same
 _MANY = "length_scale["  # one for each column
-_NOISE = {"variance": 1.0, "scale": 0.5}  # of a likelihood: the logarithm of which moves by this when that of noise does
+_NOISE = {
+    "variance": 1.0,
+    "scale": 0.5,
+}  # of a likelihood: the logarithm of which moves by this when that of noise does
 
 
 @dataclass(frozen=True)
