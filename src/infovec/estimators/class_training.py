@@ -27,12 +27,14 @@ __all__ = ["ClassTraining", "class_bias"]
 
 _USUAL_SWEEPS = 15  # over all rows
 _SHORTER, _MOST_SHORTER = 1.4, 8  # factor between length scales that are tried, and how many are
-_ROUGH = 3e-3  # tolerance of the sites there
+_ROUGH = 1e-3  # least tolerance of the sites while learning
 
 
 @dataclass(frozen=True)
 class ClassTraining(Training):
     """The same for many classes; ``y`` holds labels 0, ..., C - 1, and ``likelihood`` is a ClassLikelihood."""
+
+    learning_tolerance = 1e-3  # what it adds up to over many classes is more than enough
 
     def __post_init__(self) -> None:
         if self.score_name == PROJECTED_GAIN:
@@ -101,19 +103,18 @@ class ClassTraining(Training):
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> CoupledEvidence:
         """Return what learning maximises."""
-        return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance)
+        return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, max(tolerance, _ROUGH))
 
     def fitted_likelihood(self, shard: CoupledShard) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
         return calibrated(self._class_likelihood, [shard])
 
-    def refined(self, rows: Rows, active: Rows, model: Model, watch: Callable[[Step], bool]) -> Model:
+    def refined(self, objective: CoupledEvidence, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Shorten all length scales as long as rows left out are predicted better.
 
         The evidence of classes that are independent, or nearly so, prefers functions smoother than those that tell the
         classes apart best.
         """
-        objective = self.objective(rows, active, _ROUGH)
         best, lowest = model, np.inf
         for step in range(_MOST_SHORTER if model.scales.any() else 0):
             trial = model.with_theta(model.theta - step * np.log(_SHORTER) * model.scales)

@@ -80,8 +80,8 @@ def learn(
                 active = _at_random(part) if number == 0 else part.select()
                 objective = part.objective(rows, active, stage.tolerance)
                 model = find_scale(objective, model) if number == 0 else model
-                model, found = optimise(objective, model, stage.iterations, watch)
-                model = part.refined(rows, active, model, watch) if stage == plan[-1] else model
+                model, found = optimise(objective, model, stage.iterations, watch, training.learning_tolerance)
+                model = part.refined(objective, model, watch) if stage == plan[-1] else model
             steps += found
             level = max((step.criterion for step in found), default=level)
     return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked, level)

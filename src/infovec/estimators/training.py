@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -82,6 +82,9 @@ class Training:
     blur: bool
     feature_entries: int  # numbers of V that fit into memory
     keep: bool  # what selection made, to go on from
+
+    learning_tolerance: ClassVar[float] = 1e-4
+    """Of the criterion and its gradient, as optimisation has it."""
 
     @property
     def n_functions(self) -> int:
@@ -178,8 +181,8 @@ class Training:
         """Return the likelihood to predict with."""
         return self.likelihood
 
-    def refined(self, rows: Rows, active: Rows, model: Model, watch: Callable[[Step], bool]) -> Model:
-        """Return the model after what other learning there is."""
+    def refined(self, objective: Any, model: Model, watch: Callable[[Step], bool]) -> Model:
+        """Return the model after what other learning there is; the objective knows the last one."""
         return model
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> ProjectedEvidence:

@@ -13,6 +13,7 @@ from .model import Model
 __all__ = ["CoupledEvidence", "ProjectedEvidence"]
 
 _MOST_SWEEPS = 30
+_FAR = 0.5  # share of the evidence
 
 
 class ProjectedEvidence:
@@ -55,7 +56,12 @@ class ProjectedEvidence:
 
 
 class CoupledEvidence(ProjectedEvidence):
-    """The same for many classes; ``y`` holds their labels."""
+    """The same for many classes; ``y`` holds their labels.
+
+    Inference goes on from the sites of the last evaluation that was not far worse than the best.
+    """
+
+    _highest = -np.inf
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
@@ -66,7 +72,8 @@ class CoupledEvidence(ProjectedEvidence):
         if self._sites is not None:
             shard.precision[:], shard.b[:] = self._sites
         found = infer_coupled([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
-        if found.converged:
+        self._highest = max(self._highest, found.log_evidence)
+        if found.converged and found.log_evidence > self._highest - _FAR * abs(self._highest):
             self._sites = shard.precision, shard.b
         self._last = shard, likelihood
         gradient = np.concatenate(coupled_gradient([shard], basis, kernel, likelihood, found))
