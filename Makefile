@@ -1,10 +1,11 @@
 # make demo   train on real data and draw a figure      make test   everything that must hold
+# make docs   the documentation site, in out/docs
 # Each does all its own set-up in .venv; a second run is fast.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test format lint types layers pytest lock clean
+.PHONY: demo test docs format lint types layers pytest lock clean
 
 demo: $(VENV)/ready
 	$(BIN)/python -m infovec.demo --out out
@@ -29,6 +30,12 @@ pytest: $(VENV)/ready
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -q tests/contracts/test_estimators.py -k array_api
 	$(BIN)/python -m pytest -n 2
 
+# Warnings are errors. Examples that want data in $INFOVEC_DATA are run where it is set, and shown in any case.
+docs: export OPENBLAS_NUM_THREADS = 1
+docs: $(VENV)/docs-ready
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs out/docs
+	@echo "out/docs/index.html"
+
 format: $(VENV)/ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -40,11 +47,17 @@ $(VENV)/ready: pyproject.toml requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+$(VENV)/docs-ready: $(VENV)/ready docs/requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.lock
+	@touch $@
+
 # Resolve the dependencies anew and pin them.
 lock: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet pip-tools
 	$(BIN)/pip-compile --quiet --no-header --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 	    --extra dev --output-file requirements.lock pyproject.toml
+	$(BIN)/pip-compile --quiet --no-header --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+	    --extra docs --constraint requirements.lock --output-file docs/requirements.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) out .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) out docs/auto_examples docs/generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

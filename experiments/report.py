@@ -40,4 +40,6 @@ def _shown(value: Any, column: str) -> str:
     if isinstance(value, str):
         return value
     sign = "+" if column == "difference" else ""
+    if 0.0 < abs(value) < 5e-5:
+        return f"{value:{sign}.0e}"
     return f"{value:{sign}.3g}" if abs(value) >= 1.0 else f"{value:{sign}.4f}"

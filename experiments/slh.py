@@ -62,9 +62,9 @@ def measure(model: IVMClassifier, digits: Digits, digit: int) -> Outcome:
     return Outcome(error, float(np.mean(log_proba[np.arange(len(right)), right.astype(int)])), seconds, model)
 
 
-def paper_learning(major_steps: int, sites: str = "constant", p: int = 256) -> Learning:
+def paper_learning(major_steps: int, sites: str = "constant", p: int = 256, minor_steps: int = 8) -> Learning:
     """Return the settings of SLH 6.1: up to 8 minor steps in each major one, no rule that stops earlier."""
     return Learning(
-        "ep", sites=sites, major_steps=major_steps, minor_steps=8, tolerance=0.0, lag=major_steps + 1, warm_up=False,
-        max_rows=None, priors=slh_priors(p),
+        "ep", sites=sites, major_steps=major_steps, minor_steps=minor_steps, tolerance=0.0, lag=major_steps + 1,
+        warm_up=False, max_rows=None, priors=slh_priors(p),
     )  # fmt: skip

@@ -266,6 +266,12 @@ BAD = {
     "text in a column": (
         IVMClassifier(), pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), [0, 1], "text where numbers belong",
     ),
+    "text in a column beside labels that are words": (
+        IVMClassifier(), pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), ["no", "yes"], "numbers.*OneHotEncoder",
+    ),
+    "a label that is missing": (
+        IVMClassifier(), blobs()[0], np.array(["a", np.nan, "b"] * 50, dtype=object), "row 1 of y; drop",
+    ),
     "text as targets": (IVMRegressor(), blobs()[0], ["x"] * 150, "text where numbers belong"),
     "unknown score": (IVMClassifier(score="luck"), *blobs(), "score must be one of"),
     "unknown likelihood": (IVMClassifier(likelihood="normal"), *blobs(), "likelihood must be a Likelihood or one of"),
@@ -326,7 +332,7 @@ def test_a_failed_fit_keeps_the_model_of_the_last_good_one():
     X, y = blobs()
     model = IVMClassifier(n_active=20, random_state=0).fit(X, y)
     before = model.predict_proba(X)
-    for bad in ((X, np.arange(150) % 3), (X[:, :2], np.zeros(150)), (with_value(np.nan)[0], y)):
+    for bad in ((X[:, :2], np.zeros(150)), (with_value(np.nan)[0], y)):
         with pytest.raises(ValueError, match=r"class|NaN"):
             model.fit(*bad)
     with pytest.raises(ValueError, match="n_active"):

@@ -13,10 +13,8 @@ from sklearn.metrics import log_loss
 
 import infovec as library
 from infovec.cli.commands import infovec
-from infovec.cli.evaluation import bootstrap_error, coverage_error, mean_figure, rejected_loss, share_figure
-from infovec.cli.inspect import relevances
 from infovec.cli.model import load_model
-from infovec.kernels import RBF, Bias, Linear, Relevance
+from infovec.evaluation import bootstrap_error, coverage_error, mean_figure, rejected_loss, share_figure, shown
 from infovec.metrics import expected_calibration_error
 
 RNG = np.random.default_rng(0)
@@ -217,20 +215,6 @@ def test_inspection(folder):
         assert word in text
 
 
-def test_relevances_are_sorted_and_in_units():
-    scale = np.array([10.0, 1.0, 1.0])
-    found = relevances(RBF(np.array([2.0, 0.5, 8.0])) + Bias(), ("a", "b", "c"), scale)
-    assert [(r["column"], r["relevance"]) for r in found] == [("b", 1.0), ("a", 0.0625), ("c", pytest.approx(1 / 256))]
-    assert [r["length_scale"] for r in found] == [0.5, 20.0, 8.0]
-    assert [r["column"] for r in relevances(Linear(1.0, np.array([0.1, 2.0, 1.0])), ("a", "b", "c"), scale)] == [
-        "b",
-        "c",
-        "a",
-    ]
-    shared = Relevance(RBF(1.0) + Linear(1.0), np.array([0.5, 0.9, 0.1]))
-    assert [r["column"] for r in relevances(shared, ("a", "b", "c"), scale)] == ["b", "a", "c"]
-
-
 @pytest.mark.parametrize("kernel", ["rbf", "matern", "exponential", "linear"])
 def test_relevant_columns_are_found(tmp_path, kernel):
     X = RNG.normal(size=(150, 3)) * [1.0, 1e3, 1e-3]
@@ -240,6 +224,44 @@ def test_relevant_columns_are_found(tmp_path, kernel):
     found = json.loads(run("inspect", tmp_path / "m.ivm", "--json").stdout)["relevances"]
     assert found[0]["column"] == "b"
     assert found[1]["relevance"] < 0.6
+
+
+def test_reports(folder, tmp_path):
+    done = run(
+        "fit", folder / "spam.csv", "-t", "kind", "-o", tmp_path / "m.ivm", "--report", tmp_path / "fit.html",
+        "--active", 20, "--ard",
+    )  # fmt: skip
+    assert "fit.html" in done.stderr
+    text = (tmp_path / "fit.html").read_text()
+    plan = load_model(str(tmp_path / "m.ivm")).provenance["plan"]
+    for word in ("IVMClassifier of kind", "ham, spam", "None were given", f"{plan['seconds']:.3g} s", "spam.csv"):
+        assert word in text
+    for name in ("price", "grade"):
+        data = json.loads(
+            run(
+                "evaluate", folder / f"{name}.ivm", folder / f"{name}.csv", "--report", tmp_path / "e.html", "--json"
+            ).stdout
+        )
+        text = (tmp_path / "e.html").read_text()
+        assert "Test rows: 300" in text
+        assert "Learning curve" in text
+        assert shown(data["calibration_error"]) in text
+    row = load_model(str(folder / "grade.ivm")).estimator.active_[0]
+    b = float(read((folder / "grade.csv").read_text())[row]["b"])
+    assert f'<td class="number">{row + 1}</td>' in text  # in the units of the table, and its count of rows
+    assert f'<td class="number">{b:.4g}</td>' in text
+    run(
+        "fit",
+        folder / "spam.csv",
+        "-t",
+        "kind",
+        "-o",
+        tmp_path / "n.ivm",
+        "--report",
+        tmp_path / "no" / "r.html",
+        code=1,
+    )
+    assert not (tmp_path / "n.ivm").exists()  # said before any work
 
 
 def test_a_limit_of_time_leaves_a_usable_model(tmp_path):

@@ -1,10 +1,11 @@
-"""The documents tell the truth: formulas resolve, the README's code prints what it says."""
+"""The documents tell the truth: formulas resolve, code prints what the page says."""
 
 import ast
 import contextlib
 import doctest
 import importlib
 import io
+import itertools
 import re
 from pathlib import Path
 
@@ -42,14 +43,37 @@ def test_every_formula_has_its_home_and_its_test(row):
     assert name in functions
 
 
-def test_readme_code_prints_what_the_readme_shows():
-    blocks = re.findall(r"```(\w+)\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
-    code = next(text for language, text in blocks if language == "python")
-    shown = next(text for language, text in blocks if language == "text")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(code, {})
-    assert printed.getvalue().strip() == shown.strip()
+def blocks(page):
+    return re.findall(r"^```(\w+)\n(.*?)^```", page.read_text(), flags=re.S | re.M)
+
+
+PAGES = [
+    page
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if any(language == "python" for language, _ in blocks(page))
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_prints_what_the_page_shows(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for (language, code), (after, shown) in itertools.pairwise([*blocks(page), ("", "")]):
+        if language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, str(page), "exec"), names)
+            assert printed.getvalue().strip() == (shown.strip() if after == "text" else "")
+
+
+def test_pages_of_the_guide_have_code():
+    assert {"README.md", "quick_start.md", "from_svc.md", "learning.md", "ordinal.md"} <= {page.name for page in PAGES}
+
+
+def test_every_experiment_is_among_the_reproductions():
+    text = (ROOT / "docs" / "reproduction.md").read_text()
+    found = re.findall(r"\{include\} \.\./experiments/(.+)/README\.md", text)
+    assert sorted(found) == sorted(path.parent.name for path in (ROOT / "experiments").glob("*/run.py"))
 
 
 def test_version_stands_in_the_changelog_and_the_citation():
@@ -60,7 +84,9 @@ def test_version_stands_in_the_changelog_and_the_citation():
 
 
 def test_nothing_large_and_no_data_is_committed():
-    sizes = {p: p.stat().st_size for p in (ROOT / "docs").rglob("*") if p.is_file()}
+    made = {"auto_examples", "generated"}  # by make docs
+    files = [p for p in (ROOT / "docs").rglob("*") if p.is_file() and not made & set(p.parts)]
+    sizes = {p: p.stat().st_size for p in files}
     assert max(sizes.values()) < 400_000
 
 

@@ -77,7 +77,14 @@ def test_it_ends_with_a_reason_when_all_rows_are_in():
 def test_it_ends_when_duplicates_have_nothing_left_to_say():
     X = np.repeat(np.array([[0.0, 0.0], [1.0, 1.0]]), 30, axis=0)
     y = np.repeat([0.0, 1.0], 30)
-    model = IVMRegressor(kernel=RBF(), likelihood=Gaussian(1e-14), dtype="float64", n_active=60, random_state=0)
+    model = IVMRegressor(
+        kernel=RBF(),
+        likelihood=Gaussian(1e-14),
+        approximation="factorised",
+        dtype="float64",
+        n_active=60,
+        random_state=0,
+    )
     model.fit(X, y)
     assert model.stop_reason_ == "no remaining row is informative"
     assert len(model.active_) == 2

@@ -98,6 +98,7 @@ def infovec() -> None:
 @click.option("--approximation", type=click.Choice(["projected", "factorised"]), default="projected", show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is drawn at random.")
 @click.option("--threads", type=click.IntRange(min=1), help="Of the linear algebra.")
+@click.option("--report", type=click.Path(dir_okay=False), help="HTML file to write about the model and its fit.")
 @_reading
 @_screen
 def fit(screen: Screen, **options: Any) -> None:
@@ -131,6 +132,7 @@ def predict(screen: Screen, **options: Any) -> None:
 @infovec.command()
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
+@click.option("--report", type=click.Path(dir_okay=False), help="HTML file to write about the model and these rows.")
 @_reading
 @_screen
 def evaluate(screen: Screen, **options: Any) -> None:

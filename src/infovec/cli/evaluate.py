@@ -3,34 +3,37 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from .._types import Array, Floats
+from .._types import Array
 from ..datasets import Block, Reading, open_source
 from ..errors import CellError, DataError
-from .evaluation import classification_figures, regression_figures
+from ..evaluation import ClassPredictions, NumberPredictions, figure_rows, joined, reject_rows
 from .model import Model, load_model
+from .reporting import check_folder, write_report
 from .screen import Screen
 from .table import Encoder
 
 __all__ = ["run"]
 
-_NAMES = {
-    "error": "error", "log_loss": "log loss", "calibration_error": "calibration error", "mse": "mean squared error",
-    "log_density": "mean log density",
-}  # fmt: skip
+_SAMPLE = 2000  # rows for the learning curve of a report
 
 
 def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     """Predict for rows whose targets are known, and print the figures."""
+    check_folder(options["report"])
     loaded = load_model(model)
-    parts, rows = list[tuple[Floats, ...]](), 0
+    parts, some, rows = list[Any](), list[Any](), 0
     judge = _judge_numbers if loaded.table.task == "regress" else _judge_classes
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
     with open_source(data, reading) as source, screen.work("evaluating") as tell, screen.warnings():
         encode = Encoder(loaded.table, source.name)
         try:
             for block in source.blocks(loaded.table.wanted(with_target=True)):
-                parts.append(judge(loaded, encode(block), block, source.name))
+                X = encode(block)
+                parts.append(judge(loaded, X, block, source.name))
+                if options["report"] and rows < _SAMPLE:
+                    some.append(X[: _SAMPLE - rows])
                 rows += len(block)
                 tell(f"{rows} rows", source.share_read())
         except CellError as error:
@@ -39,13 +42,23 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
         raise DataError(f"{source.name} has no rows")
     if (warning := encode.warning()) is not None:
         screen.warn(warning)
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    figures = regression_figures(*columns) if loaded.table.task == "regress" else classification_figures(*columns)
+    predictions = joined(parts)
+    figures = predictions.figures()
+    if options["report"]:
+        X = sparse.vstack(some, format="csr") if loaded.table.sparse else np.concatenate(some)
+        write_report(loaded, options["report"], predictions, (X, _targets(loaded, predictions)[: X.shape[0]]))
+        screen.note(f"report: {options['report']}")
     screen.result({"model": model, "data": data, "task": loaded.table.task, **figures}, _text(figures))
 
 
-def _judge_classes(model: Model, X: Any, block: Block, name: str) -> tuple[Floats, ...]:
-    """Log probability of the true class, largest probability, and whether it is that of the true class."""
+def _targets(model: Model, predictions: ClassPredictions | NumberPredictions) -> Array:
+    if isinstance(predictions, NumberPredictions):
+        return predictions.y
+    labels: Array = model.estimator.classes_[predictions.own]
+    return labels
+
+
+def _judge_classes(model: Model, X: Any, block: Block, name: str) -> ClassPredictions:
     place = {label: k for k, label in enumerate(model.estimator.classes_.tolist())}
     labels = _labels(model, block)
     own = [place.get(label) for label in labels]
@@ -55,9 +68,7 @@ def _judge_classes(model: Model, X: Any, block: Block, name: str) -> tuple[Float
             f"{name}, {block.place(row)}: the target {model.table.target!r} is {labels[row]!r}, none of the classes "
             f"of the model ({', '.join(map(str, list(place)[:8]))})"
         )
-    log_p = model.estimator.predict_log_proba(X)
-    rows, index = np.arange(len(log_p)), np.array(own, dtype=np.intp)
-    return log_p[rows, index], np.exp(log_p.max(axis=1)), log_p.argmax(axis=1) == index
+    return ClassPredictions.of(model.estimator, X, np.array(own, dtype=np.intp))
 
 
 def _labels(model: Model, block: Block) -> list[Any]:
@@ -77,39 +88,17 @@ def _whole(label: str | None) -> int | str | None:
         return label
 
 
-def _judge_numbers(model: Model, X: Any, block: Block, name: str) -> tuple[Floats, ...]:
-    """Target, predicted mean and standard deviation, and log density of the target."""
+def _judge_numbers(model: Model, X: Any, block: Block, name: str) -> NumberPredictions:
     y = np.asarray(block.target, dtype=np.float64)
     if not np.all(np.isfinite(y)):
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise DataError(f"{name}, {block.place(row)}: the target {model.table.target!r} is missing; remove such rows")
-    mean, std = model.estimator.predict(X, return_std=True)
-    return y, mean, std, model.estimator.log_density(X, y)
+    return NumberPredictions.of(model.estimator, X, y)
 
 
 def _text(figures: dict[str, Any]) -> str:
     lines = [f"{figures['rows']} rows; figures with their standard errors"]
-    for key, name in _NAMES.items():
-        if key in figures:
-            percent = key == "error"
-            lines.append(f"  {name:20s} {_shown(figures[key], percent)}")
-    if "variance_of_target" in figures:
-        share = (
-            figures["mse"]["value"] / figures["variance_of_target"] if figures["variance_of_target"] else float("nan")
-        )
-        lines.append(f"  {'share not explained':20s} {share:.4g}")
+    lines += [f"  {name:20s} {value}" for name, value in figure_rows(figures)]
     lines.append("rejecting the least certain rows:")
-    for point in figures["error_reject"]:
-        key = "error" if "error" in point else "mse"
-        lines.append(f"  {point['rejected']:6.1%} rejected      {_NAMES[key]} {_shown(point[key], key == 'error')}")
+    lines += [f"  {share:6.1%} rejected      {name} {value}" for share, name, value in reject_rows(figures)]
     return "\n".join(lines)
-
-
-def _shown(figure: dict[str, float | None], percent: bool) -> str:
-    """A figure and its standard error, to two digits of the latter."""
-    value, error = figure["value"] or 0.0, figure["standard_error"]
-    unit, factor = (" %", 100.0) if percent else ("", 1.0)
-    if not error:
-        return f"{factor * value:.4g}{unit}" + (" ± ?" if error is None else " ± 0")
-    decimals = max(0, 1 - int(np.floor(np.log10(factor * error))))
-    return f"{factor * value:.{decimals}f}{unit} ± {factor * error:.{decimals}f}"

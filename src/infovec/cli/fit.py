@@ -18,7 +18,8 @@ from ..errors import DataError
 from ..selection import Progress
 from .build import build
 from .gather import Choices, Gathered, gather
-from .model import n_active, save_model
+from .model import Model, n_active, save_model
+from .reporting import check_folder, write_report
 from .screen import Screen, Tell
 
 __all__ = ["run"]
@@ -29,21 +30,28 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
     start = time.perf_counter()
     if not Path(output).absolute().parent.is_dir():
         raise DataError(f"there is no folder {Path(output).absolute().parent} to write {Path(output).name} to")
+    check_folder(options["report"])
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
     with open_source(data, reading) as source, screen.work("reading") as tell:
         gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()))
     for text in (*gathered.notes, _found(gathered)):
         screen.note(text)
-    read = time.perf_counter()
     model = build(gathered.X, gathered.target, options)
+    plan = model.plan(gathered.X, gathered.target.y) if options["report"] else None
+    read = time.perf_counter()
     with _interruptible() as asked, screen.warnings():
         with screen.work("fitting") as tell:
             model.set_params(callback=_told(tell, asked)).fit(gathered.X, gathered.target.y)
         model.set_params(callback=None)
         seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
         command = shlex.join(["infovec", *sys.argv[1:]])
-        provenance = {"command": command, "data": data, "read_seconds": round(seconds["reading"], 3)}
+        provenance: dict[str, Any] = {"command": command, "data": data, "read_seconds": round(seconds["reading"], 3)}
+        if plan is not None:
+            provenance["plan"] = {"seconds": plan.seconds, "memory": plan.memory}
         save_model(model, gathered.table, output, provenance)
+    if options["report"]:
+        write_report(Model(model, gathered.table, provenance), options["report"])
+        screen.note(f"report: {options['report']}")
     summary = _summary(model, gathered, output, seconds)
     if screen.as_json or not screen.quiet:
         screen.result(summary, _text(summary))

@@ -4,11 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._types import Floats
 from ..errors import DataError
 from ..estimators import load_with_extra
 from .table import Table
 
-__all__ = ["Model", "load_model", "n_active", "save_model"]
+__all__ = ["Model", "as_list", "load_model", "n_active", "own_units", "save_model"]
 
 _TABLE = "table"
 
@@ -44,3 +45,15 @@ def n_active(estimator: Any) -> int:
     """Return how many different training rows a fitted estimator keeps, all classes together."""
     rows = estimator.active_
     return len(np.unique(np.concatenate(rows))) if isinstance(rows, list) else len(rows)
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return what an estimator has for each class, or once for all, as a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def own_units(model: Model, most: int | None = None) -> Floats:
+    """Return the first active rows, or all of them, in the units of the table."""
+    vectors = as_list(model.estimator.active_vectors_)[0][:most]
+    X = vectors.toarray() if hasattr(vectors, "toarray") else np.asarray(vectors, dtype=np.float64)
+    return X * np.array(model.table.scale) + np.array(model.table.centre)

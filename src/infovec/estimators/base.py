@@ -27,7 +27,9 @@ from .inference import Result, Run, not_converged
 from .inputs import read
 from .learner import LEARN, predict_seconds
 from .progress import ProgressBar
+from .reporting import Reporting
 from .restarts import learn
+from .sample import Sample
 from .savable import Savable
 from .settings import check_choice, check_growth, check_kernel
 from .training import APPROXIMATIONS, Plan, Training, prepare
@@ -39,7 +41,7 @@ _log = logging.getLogger("infovec")
 _LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
 
-class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     kernel_: Kernel
@@ -110,7 +112,7 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Select the active rows and fit their sites.
 
         When it fails, whatever was fitted before is still there. When it is interrupted from the keyboard or runs out
@@ -122,6 +124,12 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
             Or a sequence of objects, for a kernel that takes them.
         y : array-like of shape (n_samples,)
             Targets.
+        sample_weight : array-like of shape (n_samples,), optional
+            The likelihood of a row is raised to its weight: 2 counts like two equal rows, 0 leaves the row out.
+            Learning takes the sum of the weights for the number of observations, so weights that are no counts should
+            average to one. With the projected posterior equal rows (of up to 10000, for kernels without white noise)
+            are taken together in any case, so that a weight and a repetition are the same up to rounding. Weights
+            other than one need quadrature unless noise is Gaussian, which takes time.
 
         Returns
         -------
@@ -130,9 +138,9 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         before, start = dict(vars(self)), time.perf_counter()
         try:
             with threads(self.n_jobs):
-                training, X = self._prepare(X, y)
-                self._train(training, X)
-            self.n_samples_fit_, self.fit_seconds_ = X.shape[0], time.perf_counter() - start
+                training = self._prepare(X, y, sample_weight)
+                self._train(training)
+            self.n_samples_fit_, self.fit_seconds_ = training.given.n_given, time.perf_counter() - start
         except BaseException:
             if "_state" not in vars(self):  # it was going on from there
                 before.pop("_state", None)
@@ -141,14 +149,14 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
             raise
         return self
 
-    def plan(self, X: Any, y: Any) -> Plan:
+    def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Plan:
         """Predict what ``fit(X, y)`` will take, without fitting.
 
         A short calibration (well under a second) times the parts of a block on some of the rows.
 
         Parameters
         ----------
-        X, y
+        X, y, sample_weight
             As for ``fit``.
 
         Returns
@@ -160,7 +168,7 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         before = dict(vars(self))
         try:
             with threads(self.n_jobs):
-                training, _ = self._prepare(X, y)
+                training = self._prepare(X, y, sample_weight)
                 learning = predict_seconds(training) if self.learn is not None else 0.0
                 plan = training.plan()
                 return plan._replace(seconds=plan.seconds + learning, learning=learning)
@@ -193,26 +201,34 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         return self
 
     @abstractmethod
-    def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Likelihood, float, Any]:
-        """Read X and y; return inputs, targets, likelihood, variance of a default kernel, and score."""
+    def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Likelihood, float, Any]:
+        """Read what was given; return the sample, its targets, likelihood, variance of a default kernel, and score."""
 
-    def _prepare(self, X: Any, y: Any) -> tuple[Training, Inputs]:
+    def _sample(self, X: Inputs, y: Any, sample_weight: Any) -> Sample:
+        """Return the rows that count, equal ones taken together where that changes nothing."""
+        sample = Sample.of(X, y, sample_weight).balanced(getattr(self, "class_weight", None))
+        return sample.merged(self.kernel, self.likelihood) if self.approximation == "projected" else sample
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
         check_choice("approximation", self.approximation, APPROXIMATIONS)
         if not isinstance(self.learn, Learning):
             check_choice("learn", self.learn, LEARN)
         check_kernel(self.kernel)
-        X, targets, likelihood, variance, score = self._read_targets(X, y)
-        likelihood.check_targets(targets)
-        kernel = default_kernel(X, variance) if self.kernel is None else self.kernel
-        return self._training(X, targets, kernel, likelihood, score), X
+        sample, targets, likelihood, variance, score = self._read_targets(X, y, sample_weight)
+        kernel = default_kernel(sample.X, variance, sample.weight) if self.kernel is None else self.kernel
+        return self._training(sample, targets, kernel, sample.weigh(likelihood, targets), score)
 
-    def _training(self, X: Inputs, targets: Floats, kernel: Kernel, likelihood: Likelihood, score: Any) -> Training:
+    def _training(
+        self, sample: Sample, targets: Floats, kernel: Kernel, likelihood: Likelihood, score: Any
+    ) -> Training:
         """Return what selection and inference need, the settings checked against the data."""
-        return prepare(self, X, targets, kernel, likelihood, score)
+        return prepare(self, sample, targets, kernel, likelihood, score)
 
-    def _train(self, training: Training, X: Inputs) -> None:
+    def _train(self, training: Training) -> None:
         """Select the active rows and store the posterior."""
-        settings, data = self.get_params(), joblib.hash([X, training.y]) if self.warm_start else ""
+        sample = training.given
+        data = joblib.hash([sample.X, training.y, sample.weight, sample.rows]) if self.warm_start else ""
+        settings = self.get_params()
         state: State | None = getattr(self, "_state", None)
         if state is not None and self.warm_start and data == state.data and continues(training, settings, state):
             self._go_on(state, training.wanted, training.patience())
@@ -222,19 +238,21 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
             training, steps = self._learn(training)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
+        learned = time.perf_counter() - start
         driver = training.driver()
         driver.include(training.initial)
-        self._run(driver, X, training, training.wanted, training.patience(), time.perf_counter() - start)
+        self._run(driver, training, training.wanted, training.patience(), learned)
         if steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
                 "theta": np.array([step.theta for step in steps]),
                 "major": np.array([step.major for step in steps]),
+                "learning_seconds": learned,
             }
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
         self.__dict__.pop("_state", None)
         if self.warm_start:
-            self._state = State(driver, X, training, settings, data)
+            self._state = State(driver, training, settings, data)
 
     def _learn(self, training: Training) -> tuple[Training, list[Step]]:
         """Find parameters by the evidence; going on is all right when it is interrupted."""
@@ -270,18 +288,18 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         del self._state
         driver, training = state.driver, state.training
         wanted = min(wanted, driver.n_rows)
-        n, p = len(training.y), state.X.shape[1] if state.X.ndim == 2 else 1
+        X = training.given.X
+        n, p = len(training.y), X.shape[1] if X.ndim == 2 else 1
         itemsize = np.dtype(training.dtype).itemsize
         entries = stub_entries(memory_limit(self.max_memory), n, p, wanted, training.schedule, itemsize)
         driver.enlarge(wanted, entries if entries < n * wanted else None)
-        self._run(driver, state.X, training, wanted, patience)
+        self._run(driver, training, wanted, patience)
         if self.warm_start:
             self._state = state
 
     def _run(
         self,
         driver: Driver | GainDriver,
-        X: Inputs,
         training: Training,
         wanted: int,
         patience: Patience | None,
@@ -290,7 +308,7 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
         """Select, infer, and store what came of it."""
         limit = time_limit(self.max_time)
         left = max(limit - spent, 0.25 * limit)  # a model without active rows is none
-        run = Run(driver, X, training, self._listeners(), left)
+        run = Run(driver, training.given.X, training, self._listeners(), left)
         stop, result = run.to(wanted, patience)
         if stop is StopReason.INTERRUPTED:
             warnings.warn(
@@ -298,15 +316,16 @@ class InformativeVectorMachine(Savable, BaseEstimator, metaclass=ABCMeta):  # ty
             )
         elif not result.converged and stop is not StopReason.TIME:
             warnings.warn(not_converged(result), ConvergenceWarning, stacklevel=4)
-        self._store(driver, result, training.kernel, str(stop))
+        self._store(driver, result, training, str(stop))
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k != "_state"}
 
-    def _store(self, driver: Driver | GainDriver, result: Result, kernel: Kernel, stop_reason: str) -> None:
-        d = len(result.active)
-        self.kernel_, self.likelihood_, self.stop_reason_ = kernel, result.likelihood, stop_reason
-        self.posterior_, self.active_, self.active_vectors_ = result.posterior, result.active, result.posterior.X
+    def _store(self, driver: Driver | GainDriver, result: Result, training: Training, stop_reason: str) -> None:
+        d, sample = len(result.active), training.given
+        self.kernel_, self.likelihood_ = training.kernel, sample.unweighed(result.likelihood)
+        self.stop_reason_, self.active_ = stop_reason, sample.rows[result.active]
+        self.posterior_, self.active_vectors_ = result.posterior, result.posterior.X
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
         self.log_evidence_, self.converged_ = result.log_evidence, result.converged
         self.history_ = {

@@ -107,7 +107,7 @@ class ClassTraining(Training):
 
     def fitted_likelihood(self, shard: CoupledShard) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
-        return calibrated(self._class_likelihood, [shard])
+        return calibrated(self._class_likelihood.for_new_rows(), [shard])
 
     def refined(self, objective: CoupledEvidence, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Shorten all length scales as long as rows left out are predicted better.

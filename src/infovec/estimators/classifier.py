@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import logsumexp
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._types import Floats, Inputs, Rows
+from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
@@ -18,6 +18,7 @@ from .class_training import ClassTraining, class_bias
 from .defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
+from .sample import Sample
 from .settings import check_choice
 from .training import Training, prepare
 
@@ -69,6 +70,12 @@ class IVMClassifier(DiscreteMachine):
         "probit": the class wins whose function plus normal noise is the largest (SLH 4.2). "softmax": the same with
         Gumbel noise, several times slower. Predictions are calibrated by those of training rows that are left out,
         which expectation propagation knows. Two classes are always one function.
+    class_weight : dict of {label: weight}, "balanced" or None
+        Multiplies the weight of every row by that of its class. "balanced" gives all classes the same sum of weights,
+        the number of rows (or the sum of their weights) divided by the number of classes. Predicted probabilities are
+        then those of a world where classes occur in these proportions: to find rare rows without giving up honest
+        probabilities, lower the threshold instead. With "probit" and "softmax", weights of more than two classes must
+        be whole numbers, of rows that count as repeated.
     block_size : int or "auto"
         Most rows included between two looks at all rows; blocks start at one row and grow. 1 is the algorithm of the
         papers, and what "auto" takes for up to a thousand rows.
@@ -124,8 +131,8 @@ class IVMClassifier(DiscreteMachine):
         Whether the sites of all rows came to rest; if not, there was a warning.
     history_ : dict
         "row", "score" and "seconds" of every inclusion; "sweep_log_evidence", "sweep_change", "sweep_damping" and
-        "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning, and whether it was
-        a "major" one.
+        "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning, whether it was
+        a "major" one, and the "learning_seconds" of all.
     stop_reason_ : str
     n_samples_fit_, fit_seconds_
         Rows of the training data and seconds of the fit.
@@ -155,6 +162,7 @@ class IVMClassifier(DiscreteMachine):
         score: Any = "entropy",
         learn: str | Learning | None = "ep",
         multi_class: str = "ovr",
+        class_weight: Any = None,
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
@@ -175,24 +183,25 @@ class IVMClassifier(DiscreteMachine):
             selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
             warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
-        self.multi_class = multi_class
+        self.multi_class, self.class_weight = multi_class, class_weight
 
-    def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Any, float, Any]:
+    def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Any, float, Any]:
         check_choice("multi_class", self.multi_class, list(MULTI_CLASS))
         X, y = read(self, self.kernel, X, y)
         check_classification_targets(y)
-        self.classes_, index = np.unique(y, return_inverse=True)
+        sample = self._sample(X, y, sample_weight)
+        self.classes_, index = np.unique(sample.y, return_inverse=True)
         self.n_classes_ = len(self.classes_)
         if self.n_classes_ == 1:
             raise ParameterError(f"y has one class only, {self.classes_[0]}; a classifier needs rows of two classes")
+        score = vars(self)["score"]
         if self.n_classes_ > 2:
-            likelihood = self._class_likelihood(index)
-            return X, index.astype(np.intp), likelihood, CLASS_VARIANCE, vars(self)["score"]
+            sample = sample.repeated()
+            labels = np.searchsorted(self.classes_, sample.y)
+            return sample, labels.astype(np.intp), self._class_likelihood(labels), CLASS_VARIANCE, score
         targets = 2.0 * index - 1.0
-        return (
-            X, targets, discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets)), CLASS_VARIANCE,
-            vars(self)["score"],
-        )  # fmt: skip
+        likelihood = discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets, sample.weight))
+        return sample, targets, likelihood, CLASS_VARIANCE, score
 
     def _class_likelihood(self, labels: Rows) -> ClassLikelihood:
         if not isinstance(self.likelihood, str) or self.likelihood != "probit":
@@ -203,13 +212,14 @@ class IVMClassifier(DiscreteMachine):
             )
         return MULTI_CLASS[self.multi_class](class_bias(labels, self.n_classes_))
 
-    def _training(self, X: Inputs, targets: Floats, kernel: Kernel, likelihood: Any, score: Any) -> Training:
+    def _training(self, sample: Sample, targets: Floats, kernel: Kernel, likelihood: Any, score: Any) -> Training:
         if self.n_classes_ == 2:
-            return super()._training(X, targets, kernel, likelihood, score)
+            return super()._training(sample, targets, kernel, likelihood, score)
         criterion = self.learn.criterion if isinstance(self.learn, Learning) else self.learn
         if criterion not in ("ep", None):
             raise ParameterError(f"learn={criterion!r} is for two classes; for more use 'ep' or None")
-        return prepare(self, X, targets, kernel, likelihood, score, ClassTraining, self.n_classes_)
+        likelihood = likelihood.weigh(sample.weight)
+        return prepare(self, sample, targets, kernel, likelihood, score, ClassTraining, self.n_classes_)
 
     def decision_function(self, X: Any) -> Floats:
         """Return log odds: of the second class for two classes, of every class against the rest for more.

@@ -34,12 +34,14 @@ ORDINAL_VARIANCE: Final = 5.0
 """The same for ordered categories, where a category is an interval of the latent function."""
 
 _NOISE_SHARE = 0.1  # of the variance of real targets
-_Maker: TypeAlias = Callable[[Floats], Likelihood]
+_Weight: TypeAlias = Floats | None
+_Maker: TypeAlias = Callable[[Floats, _Weight], Likelihood]
+_BLOCK = 1 << 19  # numbers in double precision at a time
 
 
-def default_kernel(X: Inputs, variance: float) -> Kernel:
+def default_kernel(X: Inputs, variance: float, weight: _Weight = None) -> Kernel:
     """Return an RBF kernel scaled to the columns of X, plus a bias of a tenth of its variance."""
-    return RBF(length_scales(*column_spreads(X)), variance) + Bias(0.1 * variance)
+    return RBF(length_scales(*column_spreads(X, weight)), variance) + Bias(0.1 * variance)
 
 
 def length_scales(deviation: Floats, extent: Floats) -> float | Floats:
@@ -58,36 +60,54 @@ def length_scales(deviation: Floats, extent: Floats) -> float | Floats:
     return np.where(varying, spread, spread[varying].mean()) * np.sqrt(varying.sum())
 
 
-def column_spreads(X: Inputs) -> tuple[Floats, Floats]:
-    """Standard deviation and range of every column, in little memory."""
+def column_spreads(X: Inputs, weight: _Weight = None) -> tuple[Floats, Floats]:
+    """Standard deviation and range of every column, in little memory; weights count for the former."""
     if not sparse.issparse(X):
         moments = Moments.of_rows(X)
-        return moments.deviation, moments.extent
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
-    square = np.asarray(X.multiply(X).mean(axis=0), dtype=np.float64).ravel()
+        return moments.deviation if weight is None else _weighted_deviation(X, weight), moments.extent
+    share = np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
+    mean, square = X.T @ share, X.multiply(X).T @ share
     extent = (X.max(axis=0) - X.min(axis=0)).toarray()
     return np.sqrt(np.maximum(square - mean**2, 0.0)), np.asarray(extent, dtype=np.float64).ravel()
 
 
-def _spread(y: Floats) -> float:
+def _weighted_deviation(X: Inputs, weight: Floats) -> Floats:
+    share, step = weight / weight.sum(), max(1, _BLOCK // max(1, X.shape[1]))
+    blocks = [slice(start, start + step) for start in range(0, len(X), step)]
+    mean = np.sum([share[b] @ X[b].astype(np.float64) for b in blocks], axis=0)
+    return np.sqrt(np.sum([share[b] @ (X[b] - mean) ** 2 for b in blocks], axis=0))
+
+
+def _spread(y: Floats, weight: _Weight) -> float:
     """Variance of real targets; one for a constant."""
-    var = float(np.var(y))
+    mean = np.average(y, weights=weight)
+    var = float(np.average((y - mean) ** 2, weights=weight))
     return var if var > 1e-20 * float(np.max(np.abs(y))) ** 2 else 1.0
 
 
-def _robust_spread(y: Floats) -> float:
+def _median(y: Floats, weight: _Weight) -> float:
+    """The number with half of the weight on either side."""
+    if weight is None:
+        return float(np.median(y))
+    order = np.argsort(y, kind="stable")
+    total = np.cumsum(weight[order])
+    low, high = (np.searchsorted(total, 0.5 * total[-1], side=side) for side in ("left", "right"))
+    return float(0.5 * (y[order[low]] + y[order[min(high, len(y) - 1)]]))
+
+
+def _robust_spread(y: Floats, weight: _Weight) -> float:
     """The same by the median absolute deviation, which outliers do not move."""
-    deviation = 1.4826 * float(np.median(np.abs(y - np.median(y))))
-    return deviation**2 if deviation > 1e-10 * float(np.max(np.abs(y))) else _spread(y)
+    deviation = 1.4826 * _median(np.abs(y - _median(y, weight)), weight)
+    return deviation**2 if deviation > 1e-10 * float(np.max(np.abs(y))) else _spread(y, weight)
 
 
-def latent_variance(likelihood: Likelihood, y: Floats) -> float:
+def latent_variance(likelihood: Likelihood, y: Floats, weight: _Weight = None) -> float:
     """Prior variance of the latent function for real targets."""
     if isinstance(likelihood, Poisson):
-        return _spread(np.log(y + 0.5))
+        return _spread(np.log(y + 0.5), weight)
     if isinstance(likelihood, Gaussian):
-        return 3.0 * _spread(y)
-    return 3.0 * _robust_spread(y)
+        return 3.0 * _spread(y, weight)
+    return 3.0 * _robust_spread(y, weight)
 
 
 def real_score(likelihood: Likelihood) -> str:
@@ -95,37 +115,39 @@ def real_score(likelihood: Likelihood) -> str:
     return "information_gain" if likelihood.log_concave else "entropy"
 
 
-def _class_bias(y: Floats) -> float:
+def _class_bias(y: Floats, weight: _Weight) -> float:
     """Fraction of +1 as a probit (NIPS03 section 4; the Thesis's reading of r)."""
-    return float(ndtri(np.mean(y > 0)))
+    return float(ndtri(np.average(y > 0, weights=weight)))
 
 
-def _gaussian(y: Floats) -> Gaussian:
-    return Gaussian(_NOISE_SHARE * _spread(y), bias=float(np.mean(y)))
+def _gaussian(y: Floats, weight: _Weight) -> Gaussian:
+    return Gaussian(_NOISE_SHARE * _spread(y, weight), bias=float(np.average(y, weights=weight)))
 
 
-def _laplace(y: Floats) -> Laplace:
-    return Laplace(scale=float(np.sqrt(0.5 * _NOISE_SHARE * _robust_spread(y))), bias=float(np.median(y)))
+def _laplace(y: Floats, weight: _Weight) -> Laplace:
+    scale = float(np.sqrt(0.5 * _NOISE_SHARE * _robust_spread(y, weight)))
+    return Laplace(scale=scale, bias=_median(y, weight))
 
 
-def _student_t(y: Floats) -> StudentT:
-    return StudentT(scale=float(np.sqrt(_NOISE_SHARE * _robust_spread(y))), df=4.0, bias=float(np.median(y)))
+def _student_t(y: Floats, weight: _Weight) -> StudentT:
+    scale = float(np.sqrt(_NOISE_SHARE * _robust_spread(y, weight)))
+    return StudentT(scale=scale, df=4.0, bias=_median(y, weight))
 
 
-def _poisson(y: Floats) -> Poisson:
-    return Poisson(bias=float(np.log(max(float(np.mean(y)), 1e-3))))
+def _poisson(y: Floats, weight: _Weight) -> Poisson:
+    return Poisson(bias=float(np.log(max(float(np.average(y, weights=weight)), 1e-3))))
 
 
-def ordinal(y: Floats, n_categories: int, variance: float) -> Ordinal:
+def ordinal(y: Floats, n_categories: int, variance: float, weight: _Weight = None) -> Ordinal:
     """Cut points at which the prior predicts the category frequencies (each counted once more)."""
-    counts = np.bincount(y.astype(np.intp), minlength=n_categories) + 1.0
+    counts = np.bincount(y.astype(np.intp), weights=weight, minlength=n_categories) + 1.0
     below = np.cumsum(counts)[:-1] / counts.sum()
     return Ordinal(np.sqrt(1.0 + variance) * ndtri(below))
 
 
 CLASS_LIKELIHOODS: Final[Mapping[str, _Maker]] = {
-    "probit": lambda y: Probit(bias=_class_bias(y)),
-    "logit": lambda y: Logit(bias=1.7 * _class_bias(y)),
+    "probit": lambda y, weight: Probit(bias=_class_bias(y, weight)),
+    "logit": lambda y, weight: Logit(bias=1.7 * _class_bias(y, weight)),
 }
 REAL_LIKELIHOODS: Final[Mapping[str, _Maker]] = {
     "gaussian": _gaussian,
@@ -135,10 +157,10 @@ REAL_LIKELIHOODS: Final[Mapping[str, _Maker]] = {
 }
 
 
-def named(makers: Mapping[str, _Maker], likelihood: str | Likelihood, y: Floats) -> Likelihood:
+def named(makers: Mapping[str, _Maker], likelihood: str | Likelihood, y: Floats, weight: _Weight = None) -> Likelihood:
     """Return a likelihood as given, or by name with starting values from the targets."""
     if isinstance(likelihood, Likelihood):
         return likelihood
     if not isinstance(likelihood, str) or likelihood not in makers:
         raise ParameterError(f"likelihood must be a Likelihood or one of {sorted(makers)}, got {likelihood!r}")
-    return makers[likelihood](y)
+    return makers[likelihood](y, weight)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from .._types import Inputs
+from .._types import Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 
@@ -32,7 +32,7 @@ def read(estimator: Any, kernel: Kernel | None, X: Any, y: Any = "no targets", r
         )
         return (checked[0], checked[1].astype(np.float64)) if real else checked
     except ValueError as error:
-        raise _explained(error, X, y) from error
+        raise _explained(error, X, y, real) from error
 
 
 def _objects(X: Any) -> Inputs:
@@ -52,16 +52,16 @@ def _matching(y: Any, n: int, real: bool) -> Any:
     return y
 
 
-def _explained(error: ValueError, X: Any, y: Any) -> ValueError:
+def _explained(error: ValueError, X: Any, y: Any, real: bool) -> ValueError:
     """Return the error with the place of the trouble and a remedy."""
     text = str(error)
-    if "could not convert string" in text and _is_text(y):
+    if "could not convert string" in text and real and _is_text(y):
         return ParameterError(
             f"text where numbers belong: {text}. The targets are words; for classes use IVMClassifier"
         )
-    if "Input y contains" in text:
-        bad = np.flatnonzero(~np.isfinite(np.asarray(y, dtype=np.float64)))
-        return ParameterError(f"{text} The first is in row {bad[0] if len(bad) else '?'}; drop such rows")
+    if "Input y contains" in text or text.startswith("Input contains NaN"):  # the latter of labels
+        bad = _not_numbers(y)
+        return ParameterError(f"{text} The first is in row {bad[0] if len(bad) else '?'} of y; drop such rows")
     if "could not convert string" in text:
         return ParameterError(
             f"text where numbers belong: {text}. Encode such columns first, for example with "
@@ -72,6 +72,14 @@ def _explained(error: ValueError, X: Any, y: Any) -> ValueError:
             f"{_place(X)}{text}\nDrop or impute such values, for example with sklearn.impute.SimpleImputer"
         )
     return error
+
+
+def _not_numbers(y: Any) -> Rows:
+    """Rows of targets that are not finite, or missing among words."""
+    y = np.asarray(y)
+    if y.dtype.kind in "OUST":
+        return np.flatnonzero([v is None or v != v for v in y.ravel().tolist()])
+    return np.flatnonzero(~np.isfinite(y.astype(np.float64)))
 
 
 def _is_text(y: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._types import Array, Floats, Inputs, Rows
+from .._types import Array, Floats, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
@@ -15,6 +15,7 @@ from ..selection import Callback
 from .defaults import ORDINAL_VARIANCE, named, ordinal
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
+from .sample import Sample
 
 __all__ = ["IVMOrdinalClassifier"]
 
@@ -29,10 +30,10 @@ class IVMOrdinalClassifier(DiscreteMachine):
     likelihood : "ordinal" or Ordinal
         By name the cut points are set from the category frequencies.
     categories : sequence, optional
-        The categories from lowest to highest. None takes the order of an ordered pandas Categorical, else sorts the
-        labels that occur in y, with a warning if they are three words or more.
-    approximation, n_active, score, learn, block_size, pool_size, initial, selection, blur, max_memory, max_time, \
-dtype, n_jobs, warm_start, callback, random_state, verbose
+        The categories from lowest to highest. None takes the order of an ordered pandas Categorical
+        or a polars Enum, else sorts the labels that occur in y, with a warning if they are three words or more.
+    approximation, n_active, score, learn, class_weight, block_size, pool_size, initial, selection, blur, max_memory, \
+max_time, dtype, n_jobs, warm_start, callback, random_state, verbose
         As for IVMClassifier.
 
     Attributes
@@ -63,6 +64,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         n_active: int | float | str = 500,
         score: Any = "entropy",
         learn: str | Learning | None = "ep",
+        class_weight: Any = None,
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
         initial: Any = None,
@@ -83,21 +85,22 @@ history_, stop_reason_, n_features_in_, feature_names_in_
             selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
             warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
-        self.categories = categories
+        self.categories, self.class_weight = categories, class_weight
 
-    def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Likelihood, float, Any]:
+    def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Likelihood, float, Any]:
         categories = _ordered_categories(y) if self.categories is None else self.categories
         X, y = read(self, self.kernel, X, y)
         check_classification_targets(y)
-        targets = self._encode(y, categories).astype(np.float64)
+        sample = self._sample(X, y, sample_weight)
+        targets = self._encode(sample.y, categories).astype(np.float64)
         n = len(self.classes_)
-        makers = {"ordinal": lambda y: ordinal(y, n, ORDINAL_VARIANCE)}
-        likelihood = discrete(named(makers, self.likelihood, targets))
+        makers = {"ordinal": lambda y, weight: ordinal(y, n, ORDINAL_VARIANCE, weight)}
+        likelihood = discrete(named(makers, self.likelihood, targets, sample.weight))
         if len(likelihood.labels) != n:
             raise ParameterError(
                 f"the likelihood has {len(likelihood.labels)} categories, y has {n}; give {n - 1} thresholds"
             )
-        return X, targets, likelihood, ORDINAL_VARIANCE, vars(self)["score"]
+        return sample, targets, likelihood, ORDINAL_VARIANCE, vars(self)["score"]
 
     def _encode(self, y: Array, categories: Any) -> Rows:
         found, index = np.unique(y, return_inverse=True)
@@ -122,9 +125,10 @@ history_, stop_reason_, n_features_in_, feature_names_in_
 
 
 def _ordered_categories(y: Any) -> Any:
-    """Return the categories of an ordered pandas Categorical, or None."""
+    """Return the categories of an ordered Categorical of pandas, or of an Enum of polars, or None."""
     dtype: Any = getattr(y, "dtype", None)
-    return list(dtype.categories) if getattr(dtype, "ordered", False) else None
+    ordered = getattr(dtype, "ordered", False) or (type(dtype).__name__ == "Enum" and hasattr(dtype, "categories"))
+    return list(dtype.categories) if ordered else None
 
 
 def _warn_of_words(found: Array) -> None:

@@ -15,6 +15,7 @@ from ..selection import Callback
 from .base import InformativeVectorMachine
 from .defaults import REAL_LIKELIHOODS, latent_variance, named, real_score
 from .inputs import read
+from .sample import Sample
 from .score_method import MethodBesideParameter
 
 __all__ = ["IVMRegressor"]
@@ -84,17 +85,19 @@ history_, stop_reason_, n_features_in_, feature_names_in_
             warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
 
-    def _read_targets(self, X: Any, y: Any) -> tuple[Inputs, Floats, Likelihood, float, Any]:
+    def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Likelihood, float, Any]:
         X, y = read(self, self.kernel, X, y, real=True)
-        likelihood = named(REAL_LIKELIHOODS, self.likelihood, y)
+        sample = self._sample(X, y, sample_weight)
+        y = sample.y
+        likelihood = named(REAL_LIKELIHOODS, self.likelihood, y, sample.weight)
         if isinstance(likelihood, Discrete):
             raise ParameterError(
                 f"{type(likelihood).__name__} is a likelihood for classes; use IVMClassifier or IVMOrdinalClassifier"
             )
-        likelihood.check_targets(y)  # before its logarithm is taken
+        sample.weigh(likelihood, y)  # checks them before their logarithm is taken
         score = vars(self)["score"]
         score = real_score(likelihood) if isinstance(score, str) and score == "auto" else score
-        return X, y, likelihood, latent_variance(likelihood, y), score
+        return sample, y, likelihood, latent_variance(likelihood, y, sample.weight), score
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the mean of the target.

@@ -24,6 +24,7 @@ from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard
 from .budget import feature_entries, memory_limit, shown_bytes, stub_entries
 from .defaults import column_spreads
 from .gain_driver import GainDriver
+from .sample import Sample
 from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, open_size, precision, score_function
 
 __all__ = ["APPROXIMATIONS", "SELECTIONS", "Plan", "Training", "prepare"]
@@ -82,6 +83,7 @@ class Training:
     blur: bool
     feature_entries: int  # numbers of V that fit into memory
     keep: bool  # what selection made, to go on from
+    given: Sample  # the rows as the user has them
 
     learning_tolerance: ClassVar[float] = 1e-4
     """Of the criterion and its gradient, as optimisation has it."""
@@ -228,7 +230,7 @@ class Training:
 
 def prepare(
     estimator: Any,
-    X: Inputs,
+    sample: Sample,
     y: Floats,
     kernel: Kernel,
     likelihood: Likelihood,
@@ -237,11 +239,12 @@ def prepare(
     n_functions: int = 1,
 ) -> Training:
     """Check the settings of an estimator against its data, for some kind of training."""
+    X = sample.X
     n, p = X.shape[0], X.shape[1] if X.ndim == 2 else 1
     check_choice("selection", estimator.selection, SELECTIONS)
     priority = check_random_state(estimator.random_state).random_sample(n)
     wanted, held_back = _how_many(estimator.n_active, n, priority)
-    initial = initial_rows(estimator.initial, n, wanted)
+    initial = sample.find(initial_rows(estimator.initial, sample.n_given, wanted))
     held_back[initial] = False
     block_size, pool_size = open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size)
     schedule = Schedule.choose(block_size, pool_size, n, wanted)
@@ -268,7 +271,7 @@ def prepare(
         _in_precision(X, kernel, dtype), y, kernel, likelihood,
         score_function(score), _score_name(score, estimator.approximation), wanted, initial, schedule,
         rule, dtype, selection, priority, held_back, estimator.approximation, bool(estimator.blur), kept,
-        bool(estimator.warm_start),
+        bool(estimator.warm_start), sample,
     )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._types import Inputs
 from ..selection import Driver
 from .gain_driver import GainDriver
 from .training import Training
@@ -16,10 +15,9 @@ class State(NamedTuple):
     """What is kept of a fit so that it can go on."""
 
     driver: Driver | GainDriver
-    X: Inputs
     training: Training
     settings: dict[str, Any]
-    data: str  # hash of X and y
+    data: str  # hash of X, y and the weights
 
 
 def continues(training: Training, settings: dict[str, Any], state: State) -> bool:

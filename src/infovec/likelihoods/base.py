@@ -1,6 +1,7 @@
 """What every likelihood can do."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self
 
@@ -81,6 +82,16 @@ class Likelihood(Parametrised, ABC):
                   \nu = -\frac{\partial^2 \log Z}{\partial \mu^2}
         """
         log_z, g, nu = tilted_moments(self.log_prob, y, mean, var, take=lambda rows: self.take(rows).log_prob)
+        return Tilted(log_z, g, np.maximum(nu, 0.0) if self.log_concave else nu)
+
+    def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
+        """Return ``tilted`` of p(y | f) to the power of each row's positive weight; by quadrature unless overridden."""
+
+        def power(rows: Rows) -> Callable[[Floats, Floats], Floats]:
+            some, exponent = self.take(rows), weight[rows, None]
+            return lambda y, f: exponent * some.log_prob(y, f)
+
+        log_z, g, nu = tilted_moments(power(np.arange(len(mean))), y, mean, var, take=power)
         return Tilted(log_z, g, np.maximum(nu, 0.0) if self.log_concave else nu)
 
     def site(self, y: Floats, mean: Floats, var: Floats, tilted: Tilted) -> Site:

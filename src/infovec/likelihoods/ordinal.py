@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._types import Floats
-from ..numerics.normal import truncated
+from ..numerics.normal import log_interval, truncated
+from ..numerics.powers import LARGEST_POWER, bell_power_moments, ndtr_power_moments
 from ..numerics.transforms import INCREASING, LOG, Transform
 from .base import Discrete, Tilted
 
@@ -51,13 +52,42 @@ class Ordinal(Discrete):
 
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         lower, upper = self._ends(y)
-        return truncated(self.slope * (lower - f), self.slope * (upper - f)).log_z
+        return log_interval(self.slope * (lower - f), self.slope * (upper - f))
 
     def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
         lower, upper = self._ends(y)
         c = 1.0 / np.sqrt(self.slope**-2 + var)
         log_z, first, shrinkage = truncated(c * (lower - mean), c * (upper - mean))
         return Tilted(log_z, c * first, c**2 * shrinkage)
+
+    def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
+        """Return the moments; the lowest and the highest category are those of a probit."""
+        lower, upper = self._ends(y)
+        side = np.where(np.isneginf(lower), -1.0, np.where(np.isposinf(upper), 1.0, 0.0))
+        side = np.where(weight > LARGEST_POWER, 0.0, side)
+        found = np.empty((3, len(mean)))
+        end, inner = np.flatnonzero(side), np.flatnonzero(side == 0.0)
+        if end.size:
+            c, cut = self.slope * side[end], np.where(side > 0.0, lower, upper)[end]
+            log_z, g, nu = ndtr_power_moments(c * (mean[end] - cut), c**2 * var[end], weight[end])
+            found[:, end] = log_z, c * g, c**2 * np.maximum(nu, 0.0)
+        if inner.size:
+            found[:, inner] = self._inner_power(y[inner], mean[inner], var[inner], weight[inner])
+        return Tilted(*found)
+
+    def _inner_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
+        def curve(f: Floats) -> Tilted:
+            if f.ndim == 2:
+                return Tilted(self.log_prob(y[:, None], f), f, f)  # nodes ask for nothing else
+            return self.tilted(y, f, np.zeros(len(f)))
+
+        found, agree = bell_power_moments(curve, mean, var, weight)
+        hard = np.flatnonzero(~agree)
+        if hard.size:
+            again = super().tilted_power(y[hard], mean[hard], var[hard], weight[hard])
+            for part, new in zip(found, again, strict=True):
+                part[hard] = new
+        return Tilted(found.log_z, found.g, np.maximum(found.nu, 0.0))
 
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         lower, upper = self._ends(y)

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._types import Floats
 from ..numerics.normal import hazard, hazard_excess, log_ndtr
+from ..numerics.powers import LARGEST_POWER, ndtr_power_moments
 from ..numerics.transforms import IDENTITY, LOG, Transform
 from .base import Discrete, Tilted
 
@@ -46,6 +47,13 @@ class Probit(Discrete):
         u = c * (mean + self.bias)
         h = hazard(u)
         return Tilted(log_ndtr(u), c * h, c**2 * h * hazard_excess(u, h))  # eq. 20, 21
+
+    def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
+        if np.max(weight) > LARGEST_POWER:
+            return super().tilted_power(y, mean, var, weight)
+        c = self.slope * y
+        log_z, g, nu = ndtr_power_moments(c * (mean + self.bias), c**2 * var, weight)
+        return Tilted(log_z, c * g, c**2 * np.maximum(nu, 0.0))
 
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         c = y / np.sqrt(self.slope**-2 + var)

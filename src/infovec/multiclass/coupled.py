@@ -67,7 +67,7 @@ class CoupledShard(Projections):
         max_entries: int | None = None,
     ) -> None:
         super().__init__(rows, X, kernel, dtype, blur, max_entries)
-        self.labels, self.likelihood = labels, likelihood
+        self.labels, self.likelihood = labels, likelihood.take(rows)
         shape = len(rows), likelihood.n_classes
         self.precision, self.b, self.log_site = np.zeros(shape), np.zeros(shape), np.zeros(len(rows))
         self.left_out = np.zeros((2, *shape))  # mean and variance of the latent values when a row's site is taken out
@@ -166,7 +166,7 @@ class CoupledShard(Projections):
         .. math:: \pi = \frac{\nu}{1 - (q_\setminus + l^2) \nu + l^2 \nu}
         """
         var = cavity.cavity_var + self.blur_var[at, None]
-        tilted = self.likelihood.tilted(self.labels[at], cavity.cavity_mean, var)
+        tilted = self.likelihood.take(at).tilted(self.labels[at], cavity.cavity_mean, var)
         return tilted, tilted.nu / np.maximum(1.0 - cavity.cavity_var * tilted.nu, 1e-12)
 
     def sweep(

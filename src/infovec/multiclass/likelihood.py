@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -28,10 +28,13 @@ class ClassLikelihood(Parametrised, ABC):
     power : float
         Probabilities of new rows are raised to it, and normalised. The posterior does not know it: it makes up for what
         the approximation gets wrong about the certainty of predictions (see ``calibrated``).
+    weight : array of shape (n_rows,), optional
+        The power to which the likelihood of each training row is raised.
     """
 
     bias: Floats = field(default_factory=lambda: np.zeros(3))
     power: float = 1.0
+    weight: Floats | None = None
     couples: ClassVar[bool] = True
     """Whether a shift of the latent values of all classes changes nothing."""
 
@@ -69,8 +72,16 @@ class ClassLikelihood(Parametrised, ABC):
         return self._gradient({"bias": tilted.g.T})
 
     def take(self, rows: Rows) -> Self:
-        """Return the likelihood of some training rows: the same for all."""
-        return self
+        """Return the likelihood of some training rows, which differ by their weights."""
+        return self if self.weight is None else replace(self, weight=self.weight[rows])
+
+    def weigh(self, weight: Floats | None) -> Self:
+        """Return the likelihood whose rows have weights."""
+        if weight is None:
+            return self
+        raise ParameterError(
+            "weights of coupled classes must be whole numbers: scale them up and round, or use multi_class='ovr'"
+        )
 
     def label_noise(self, mean: Floats, var: Floats) -> Floats:
         """Raise: labels without an order have no standard deviation."""
@@ -83,7 +94,7 @@ class ClassLikelihood(Parametrised, ABC):
 
     def for_new_rows(self) -> Self:
         """Return the likelihood of rows that are not training rows."""
-        return self
+        return self if self.weight is None else replace(self, weight=None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,11 +1,13 @@
 """One class against the rest: every class a probit of its own, and how their probabilities become one."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
 from .._types import Floats, Rows
+from ..likelihoods import Probit
+from ..likelihoods.weighted import WeightedDiscrete
 from ..numerics.normal import hazard, hazard_excess, log_ndtr
 from .likelihood import ClassLikelihood
 from .race import ClassMoments
@@ -31,13 +33,28 @@ class OneAgainstRest(ClassLikelihood):
         return np.where(labels[:, None] == np.arange(self.n_classes), 1.0, -1.0)
 
     def log_prob(self, labels: Rows, f: Floats) -> Floats:
-        return np.asarray(log_ndtr(self._signs(labels) * (f + self.bias)).sum(axis=1))
+        log_prob = np.asarray(log_ndtr(self._signs(labels) * (f + self.bias)).sum(axis=1))
+        return log_prob if self.weight is None else self.weight * log_prob
 
     def tilted(self, labels: Rows, mean: Floats, var: Floats) -> ClassMoments:
+        if self.weight is not None:
+            return self._weighted(self._signs(labels), mean, var, self.weight)
         c = self._signs(labels) / np.sqrt(1.0 + var)
         u = c * (mean + self.bias)
         h = hazard(u)
         return ClassMoments(log_ndtr(u).sum(axis=1), c * h, c**2 * h * hazard_excess(u, h))
+
+    def _weighted(self, signs: Floats, mean: Floats, var: Floats, weight: Floats) -> ClassMoments:
+        """Moments of every probit to the power of the weights."""
+        classes = [
+            WeightedDiscrete(Probit(float(p)), weight).tilted(signs[:, c], mean[:, c], var[:, c])
+            for c, p in enumerate(self.bias)
+        ]
+        log_z, g, nu = (np.stack(part, axis=1) for part in zip(*classes, strict=True))
+        return ClassMoments(log_z.sum(axis=1), g, nu)
+
+    def weigh(self, weight: Floats | None) -> Self:
+        return replace(self, weight=weight)
 
     def log_weights(self, mean: Floats, var: Floats) -> Floats:
         z = (mean + self.bias) / np.sqrt(1.0 + var)

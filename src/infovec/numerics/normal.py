@@ -10,11 +10,12 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from .._types import Floats
 
-__all__ = ["Truncated", "hazard", "hazard_excess", "log_half_transform", "log_ndtr", "truncated"]
+__all__ = ["Truncated", "hazard", "hazard_excess", "log_half_transform", "log_interval", "log_ndtr", "truncated"]
 
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 _SQRT_HALF = np.sqrt(0.5)
 _SQRT_2_OVER_PI = np.sqrt(2 / np.pi)
+_NARROW = 0.05  # interval whose probability is not a difference
 _LEGENDRE = np.polynomial.legendre.leggauss(32)
 
 
@@ -76,6 +77,25 @@ def log_half_transform(rate: Floats | float, mean: Floats, var: Floats) -> Float
     in_left = -0.5 * (mean / sd) ** 2 + np.log(0.5 * erfcx(-_SQRT_HALF * left))
     in_right = rate * (0.5 * rate * var - mean) + log_ndtr(right)
     return np.where(z < 0, in_left, in_right)
+
+
+def log_interval(lower: Floats, upper: Floats) -> Floats:
+    r"""Log probability of an interval, to about 1e-11.
+
+    .. math:: \log\bigl(\Phi(u) - \Phi(l)\bigr) = \log \Phi(u) + \log\bigl(1 - e^{\log \Phi(l) - \log \Phi(u)}\bigr)
+
+    in the left half, into which intervals are reflected. Narrow ones, where the difference cancels, are ``truncated``.
+    """
+    lower, upper = np.broadcast_arrays(np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64))
+    with np.errstate(invalid="ignore", divide="ignore"):  # the whole line has neither end
+        flip = lower + upper > 0.0
+        a, b = np.where(flip, -upper, lower), np.where(flip, -lower, upper)
+        top = log_ndtr(b)
+        value = np.asarray(top + np.log1p(-np.exp(log_ndtr(a) - top)))
+        narrow = upper - lower < _NARROW
+    if narrow.any():
+        value[narrow] = truncated(lower[narrow], upper[narrow]).log_z
+    return value
 
 
 class Truncated(NamedTuple):

@@ -76,6 +76,12 @@ class FactorisedPosterior(Posterior):
         cavity_mean = (mean - (1.0 - share) * self.site_mean) / share
         return ActiveMarginals(mean, var, cavity_mean, var / share, share)
 
+    def first(self, k: int) -> "FactorisedPosterior":
+        """Return what the posterior was after the first k inclusions: the leading blocks of B, L and beta."""
+        return FactorisedPosterior(
+            self.kernel, self.X[:k], self.precision[:k], self.site_mean[:k], self.L[:k, :k], self.beta[:k]
+        )
+
     @property
     def log_det_B(self) -> float:
         """Log |B|."""

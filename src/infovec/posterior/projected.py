@@ -65,6 +65,19 @@ class ProjectedPosterior(Posterior):
             after = solve_triangular(self.Q, before, lower=True)
             return np.asarray(np.einsum("ij,ij->j", before, before) - np.einsum("ij,ij->j", after, after))
 
+    def first(self, k: int) -> "ProjectedPosterior":
+        r"""Return the posterior as new inputs see it through the first k active inputs alone.
+
+        .. math:: \mathrm{E}\, v_{1..k} = (Q^{-T} \beta)_{1..k}, \qquad
+                  \mathrm{Cov}\, v_{1..k} = \bigl((Q Q^T)^{-1}\bigr)_{1..k, 1..k} = (Q_k Q_k^T)^{-1}
+
+        The sites of all rows stay as they are: it is not the posterior of a fit with k active rows.
+        """
+        R = np.linalg.qr(inverse_lower(self.Q)[:, :k], mode="r")  # Cov v_1..k = R^T R
+        inverse = solve_triangular(R, np.eye(k))
+        Q = np.linalg.cholesky(inverse @ inverse.T)
+        return ProjectedPosterior(self.kernel, self.X[:k], self.L[:k, :k], Q, Q.T @ self._mean_v[:k])
+
     def projected(self, V: Floats) -> tuple[Floats, Floats]:
         """Mean and variance of gamma = V v, one row of V for each row (Thesis 4.14)."""
         C = solve_triangular(self.Q, V.T, lower=True)

@@ -1,0 +1,44 @@
+"""
+Saving, loading and ONNX
+========================
+
+A model file is data and never code; an ONNX graph runs where there is no Python. Both give the same probabilities as
+the model they come from.
+"""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+
+import infovec
+from infovec.onnx_export import to_onnx
+
+bunch = load_breast_cancer()
+X, Z, y, t = train_test_split(bunch.data, bunch.target_names[bunch.target], random_state=0)
+model = infovec.IVMClassifier(n_active=60, random_state=0).fit(X, y)
+
+# %%
+# The file keeps the active rows, their sites and where the model comes from; the other training rows are gone.
+
+with tempfile.TemporaryDirectory() as folder:
+    own, graph = Path(folder) / "tumours.ivm", Path(folder) / "tumours.onnx"
+    model.save(own, extra={"clinic": "Wisconsin"})
+    loaded, extra, provenance = infovec.load_with_extra(own)
+    to_onnx(model, graph)
+    session = onnxruntime.InferenceSession(graph)
+    label, proba = session.run(["label", "probability"], {"X": Z})
+    sizes = {path.name: path.stat().st_size for path in (own, graph)}
+
+# %%
+# What they predict, beside the model in memory.
+
+expected = model.predict_proba(Z)
+print(f"{'':14s} {'bytes':>7s} {'largest difference':>19s} {'error %':>8s}")
+for name, p, labels in (("tumours.ivm", loaded.predict_proba(Z), loaded.predict(Z)), ("tumours.onnx", proba, label)):
+    difference, error = np.abs(p - expected).max(), 100 * np.mean(labels != t)
+    print(f"{name:14s} {sizes[name]:7d} {difference:19.1e} {error:8.2f}")
+print(f"{provenance['estimator']} of {provenance['rows']} rows and {provenance['columns']} columns, with {extra}")

@@ -1,0 +1,51 @@
+"""Reports of models of tables: names and units are those of the table."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._types import Array
+from ..errors import DataError
+from ..estimators.relevances import model_relevances
+from ..evaluation import Predictions, learning_curve
+from .model import Model, own_units
+
+__all__ = ["check_folder", "write_report"]
+
+_SHOWN = 200  # active rows at most
+
+_ORIGIN = {
+    "data": "data", "saved": "saved", "command": "command", "infovec": "infovec", "scikit-learn": "scikit-learn",
+}  # fmt: skip
+
+
+def check_folder(path: str | None) -> None:
+    """Raise before any work is done when there is no folder for the report."""
+    if path and not Path(path).absolute().parent.is_dir():
+        raise DataError(f"there is no folder {Path(path).absolute().parent} to write {Path(path).name} to")
+
+
+def write_report(
+    model: Model, path: str, predictions: Predictions | None = None, sample: tuple[Any, Array] | None = None
+) -> None:
+    """Write a report.
+
+    Parameters
+    ----------
+    model : Model
+    path : str
+    predictions : optional
+        For the rows of a test table.
+    sample : (inputs, targets), optional
+        Some of these rows, for the learning curve.
+    """
+    from ..report import Contents, write_contents
+
+    table, provenance = model.table, model.provenance
+    contents = Contents(
+        model.estimator, table.features, model_relevances(model.estimator, table.features, np.array(table.scale)),
+        own_units(model, _SHOWN), predictions, None if sample is None else learning_curve(model.estimator, *sample),
+        provenance.get("plan"), {name: provenance.get(key) for key, name in _ORIGIN.items()}, table.target, 1,
+    )  # fmt: skip
+    write_contents(contents, path)

@@ -1,0 +1,106 @@
+"""Which columns a fitted model looks at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._types import Floats
+from ..errors import ParameterError
+from ..kernels import Kernel
+from ..kernels.relevances import column_weights
+from .defaults import column_spreads
+
+__all__ = ["Relevances", "model_relevances"]
+
+_SHOWN = 20  # columns in the text
+
+
+@dataclass(frozen=True)
+class Relevances:
+    """How much every column counts, the most relevant first; ``print`` shows them.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        Empty where the kernel says nothing about columns.
+    relevance : array
+        (spread / length scale)^2 of the column, as a share of the largest one.
+    length_scale : array
+        In the unit of the column; infinite where the model does not look at it.
+    note : str
+        What to bear in mind when reading them; empty if nothing.
+    """
+
+    columns: tuple[str, ...]
+    relevance: Floats
+    length_scale: Floats
+    note: str
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __str__(self) -> str:
+        lines = ["relevances: share of the largest, and length scale in the unit of the column"] if self.columns else []
+        for name, share, scale in list(zip(self.columns, self.relevance, self.length_scale, strict=True))[:_SHOWN]:
+            lines.append(f"  {share:8.4f}  {f'{scale:.4g}' if np.isfinite(scale) else '-':10s}  {name}")
+        if len(self) > _SHOWN:
+            lines.append(f"  and {len(self) - _SHOWN} more")
+        return "\n".join([*lines, *([f"  ({self.note})"] if self.note else [])])
+
+
+def model_relevances(model: Any, names: Sequence[str] | None = None, units: Floats | None = None) -> Relevances:
+    r"""Return how much every column counts.
+
+    .. math:: \mathrm{relevance}_j \propto w_j \, s_j^2
+
+    with the weight w of ``column_weights`` and the standard deviation s of the column over the active rows, so that
+    the unit of a column does not matter.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With several kernels, one for each class, a column counts as much as in the kernel that looks at it most.
+    names : sequence of str, optional
+        Of the columns; ``feature_names_in_`` if None, or their numbers.
+    units : array, optional
+        What length scales are multiplied by: what each column was divided by before the fit.
+    """
+    p = getattr(model, "n_features_in_", None)
+    kernels: list[Kernel] = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
+    weights = [] if p is None else [column_weights(kernel, p) for kernel in kernels]
+    found = [weight for weight in weights if weight is not None]
+    if p is None or not found:
+        return Relevances((), np.empty(0), np.empty(0), _nothing(kernels[0], p))
+    weight = np.max(found, axis=0)
+    if names is None:
+        names = [str(name) for name in getattr(model, "feature_names_in_", [f"column {j}" for j in range(p)])]
+    if len(names) != p:
+        raise ParameterError(f"the model has {p} columns, but there are {len(names)} names")
+    vectors = model.active_vectors_[0] if isinstance(model.active_vectors_, list) else model.active_vectors_
+    spread = column_spreads(vectors)[0]
+    reach = weight * np.where(spread.any(), spread, 1.0) ** 2
+    order = np.argsort(-reach, kind="stable")
+    with np.errstate(divide="ignore"):
+        scale = (1.0 if units is None else units) / np.sqrt(weight)
+    largest = reach.max() if reach.any() else 1.0
+    return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], _note(model, weight))
+
+
+def _nothing(kernel: Kernel, p: int | None) -> str:
+    if p is None or not kernel.numeric:
+        return f"{kernel!r} is not a kernel of columns, so there are no relevances"
+    return f"{kernel!r} does not tell columns apart. {_remedy(p)}"
+
+
+def _note(model: Any, weight: Floats) -> str:
+    if len(weight) > 1 and model.kernel is None:
+        return f"the length scales of the default kernel keep the proportions of the spreads. {_remedy(len(weight))}"
+    if len(weight) > 1 and np.ptp(weight) == 0.0:
+        return f"the kernel has one length scale for all columns. {_remedy(len(weight))}"
+    return ""
+
+
+def _remedy(p: int) -> str:
+    return f"To learn how relevant each one is: kernel=RBF(np.ones({p})) + Bias(), or --ard on the command line"

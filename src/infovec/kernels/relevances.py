@@ -1,0 +1,49 @@
+"""How much a kernel looks at each column."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .._types import Floats
+from .algebra import Kernel
+from .dot_product import DotProduct
+from .embedding import Embedding, Relevance
+from .stationary import Stationary
+
+__all__ = ["column_weights"]
+
+
+def column_weights(kernel: Kernel, p: int) -> Floats | None:
+    r"""Weight of every column in the distances and products that the kernel is made of, or None if it has no such.
+
+    .. math:: w_j = \max_{\text{parts}} \, r_j / \ell_j^2
+
+    with the length scales of a stationary part and the relevances that act on it, its own or those of a ``Relevance``
+    around it; the part that looks closest counts. A dot product without relevances says nothing, nor does a kernel of
+    other things than the columns themselves, such as the circles of ``Periodic``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    p : int
+        Columns.
+    """
+    found = [np.broadcast_to(weight, (p,)) for weight in _weights(kernel, None)]
+    return np.max(found, axis=0) if found else None
+
+
+def _weights(kernel: Kernel, around: Floats | None) -> Iterator[Floats]:
+    """Weights in all parts that have some; ``around`` are the relevances that act on the kernel's inputs."""
+    if isinstance(kernel, Relevance):
+        own = np.asarray(kernel.relevance)
+        yield from _weights(kernel.kernel, own if around is None else own * around)
+    elif isinstance(kernel, Stationary):
+        yield (1.0 if around is None else around) / np.asarray(kernel.length_scale) ** 2
+    elif isinstance(kernel, DotProduct):
+        inside = getattr(kernel, "relevance", None)
+        if inside is not None or around is not None:
+            yield np.asarray(1.0 if inside is None else inside) * (1.0 if around is None else around)
+    elif not isinstance(kernel, Embedding):
+        for _, part in kernel._children():
+            if isinstance(part, Kernel):
+                yield from _weights(part, around)

@@ -1,0 +1,142 @@
+"""Sections about the fit: summary, cost, relevances, how it went."""
+
+from functools import partial
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..estimators.budget import shown_bytes
+from ..plots import (
+    plot_active_set,
+    plot_decision_boundary,
+    plot_evidence_history,
+    plot_inclusions,
+    plot_learning_curve,
+    plot_regression,
+)  # fmt: skip
+from .contents import Contents
+from .page import card, cards, definitions, paragraph, section, table
+from .pictures import Pictures
+
+__all__ = ["cost", "drawing", "progress", "relevances", "summary"]
+
+_BARS, _FEW = 25, 8  # relevances to show; few where they were not learned
+
+
+def summary(contents: Contents) -> str:
+    """What the model is."""
+    model = contents.model
+    kept = model.active_ if not isinstance(model.active_, list) else np.unique(np.concatenate(model.active_))
+    classes, rows = contents.classes, model.n_samples_fit_
+    kernels = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
+    listed = None if classes is None else ", ".join(classes[:12]) + (" ..." if len(classes) > 12 else "")
+    what = [
+        ("target", contents.target),
+        ("classes", f"{len(classes)}: {listed}" if classes is not None else None),
+        ("training rows", rows),
+        ("columns", getattr(model, "n_features_in_", None)),
+        ("rows kept", f"{len(kept)} ({len(kept) / rows:.1%})"),
+        ("selection ended", model.stop_reason_),
+        ("log evidence", f"{float(np.sum(model.log_evidence_)):.2f}"),
+        ("inference", "converged" if np.all(model.converged_) else "not converged: the figures may be off"),
+    ]
+    how = [
+        ("estimator", type(model).__name__),
+        ("approximation", model.approximation),
+        ("kernel", "; ".join(map(repr, kernels[:3])) + (f" and {len(kernels) - 3} more" if len(kernels) > 3 else "")),
+        ("likelihood", repr(model.likelihood_)),
+        *contents.origin.items(),
+    ]
+    return section("Summary", cards(card(definitions(what)), card(definitions(how))))
+
+
+def cost(contents: Contents) -> str:
+    """What was planned and what it took."""
+    plan, total = contents.plan, float(contents.model.fit_seconds_)
+    learning = float(contents.history.get("learning_seconds", 0.0))
+    planned = "-" if plan is None else f"{plan['seconds']:.3g} s"
+    rows = [
+        ("selection and inference", planned, f"{total - learning:.3g} s"),
+        ("learning of parameters", "-", f"{learning:.3g} s" if learning else "none"),
+        ("in all", "-", f"{total:.3g} s"),
+    ]
+    note = "Nothing was planned: report(path, plan=plan), with plan = model.plan(X, y), or infovec fit --report."
+    if plan is not None:
+        note = "A plan is of a fit with given parameters, without learning. Memory is planned, not measured."
+        rows.append(("memory beyond the inputs", shown_bytes(plan["memory"]), "-"))
+    return section("Plan and actual cost", card(table(["", "planned", "actual"], rows), note=note))
+
+
+def relevances(contents: Contents) -> str:
+    """How much every column counts, as bars."""
+    found = contents.relevances
+    if not len(found):
+        return section("Relevances", paragraph(found.note, soft=True))
+    most = _BARS if not found.note else _FEW
+    lines = []
+    for name, share, scale in list(zip(found.columns, found.relevance, found.length_scale, strict=True))[:most]:
+        lines.append(
+            f'<span>{escape(name)}</span><span class="soft">{_scale(share, scale)}</span>'
+            f'<span class="bar" style="width:{100 * share:.2f}%"></span>'
+        )
+    more = f"And {len(found) - most} columns that count less." if len(found) > most else ""
+    note = f"{found.note[:1].upper()}{found.note[1:]}." if found.note else ""
+    said = "(Spread / length scale)² of each column as a share of the largest; length scales in the column's unit."
+    bars = '<div class="bars">' + "\n".join(lines) + "</div>"
+    return section("Relevances", paragraph(note), paragraph(said, soft=True), card(bars, note=more))
+
+
+def _scale(share: float, scale: float) -> str:
+    return f"{share:.3g}; length scale {scale:.3g}" if np.isfinite(scale) else f"{share:.3g}"
+
+
+def drawing(contents: Contents, picture: Pictures) -> str:
+    """The model itself, where it has one or two columns."""
+    model, p = contents.model, getattr(contents.model, "n_features_in_", 0)
+    if p not in (1, 2) or not model_is_numeric(model) or (p == 1 and contents.classes is not None):
+        return ""
+    draw = plot_regression if contents.classes is None else plot_decision_boundary
+    boxes = [card(picture(lambda ax: draw(model, ax=ax), "the fitted function", size=(5.4, 4.2)), "The function")]
+    if p == 2:
+        boxes.append(
+            card(picture(lambda ax: plot_active_set(model, ax=ax), "active rows", size=(5.4, 4.2)), "Active rows")
+        )
+    return section("The model", paragraph("In the units the model was fitted in.", soft=True), cards(*boxes))
+
+
+def model_is_numeric(model: Any) -> bool:
+    """Whether the kernel is one of columns of numbers."""
+    kernels = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
+    return all(kernel.numeric for kernel in kernels)
+
+
+def _evidence(model: Any, of: str, ax: Any) -> Any:
+    return plot_evidence_history(model, of, ax=ax)
+
+
+def progress(contents: Contents, picture: Pictures) -> str:
+    """How learning, selection and inference went."""
+    model, history, curve = contents.model, contents.history, contents.curve
+    boxes = []
+    if curve is not None:
+        note = (
+            "Minus the log probability of the target, when only the first active rows are looked through; "
+            "the band is two standard errors."
+        )
+        boxes.append(
+            card(picture(lambda ax: plot_learning_curve(curve, ax=ax), "learning curve"), "Learning curve", note)
+        )
+    if np.any(np.isfinite(history.get("score", [np.nan]))):
+        note = "How informative each row was when it was included."
+        boxes.append(
+            card(picture(lambda ax: plot_inclusions(model, ax=ax), "scores of inclusions"), "Inclusions", note)
+        )
+    for name, of, title, note in (
+        ("criterion", "learning", "Learning", "Each stage learns from more rows, so that stages differ in level."),
+        ("sweep_log_evidence", "sweeps", "Inference", "Sweeps over all rows with the parameters as learned."),
+    ):
+        if len(history.get(name, ())):
+            svg = picture(partial(_evidence, model, of), f"log evidence, {of}")
+            boxes.append(card(svg, f"Evidence: {title.lower()}", note))
+    return section("How the fit went", cards(*boxes))

@@ -1,0 +1,108 @@
+"""The active points: as images where they look like some, as rows otherwise."""
+
+import warnings
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from .._types import Array
+from ..errors import ParameterError
+from .contents import Contents, first
+from .page import paragraph, table
+from .pictures import image
+
+__all__ = ["active_points", "picture_shape"]
+
+_IMAGES, _ROWS, _COLUMNS = 48, 25, 8
+_SMALLEST = 6  # side of a square that may be an image
+
+
+def active_points(contents: Contents) -> str:
+    """Return the first active points with what the model says of them."""
+    rows = first(contents.model.active_)
+    X = contents.vectors
+    answers = _answers(contents.model, len(X))
+    shape = picture_shape(X, contents.image_shape)
+    if shape is not None:
+        return _images(contents, rows, X[:_IMAGES].reshape(-1, *shape), answers)
+    return _table(contents, rows, X[:_ROWS], answers)
+
+
+def picture_shape(X: Array, shape: Any) -> tuple[int, int] | None:
+    """Return height and width of the pictures that rows are, or None if they are none.
+
+    Parameters
+    ----------
+    X : array of shape (d, p)
+    shape : (int, int), "auto" or None
+        "auto": a square of at least 6 x 6 in which neighbours are more alike than columns picked at random, down and
+        across to a similar degree, which they are not in a series of measurements.
+    """
+    if shape is None:
+        return None
+    if not isinstance(shape, str):
+        height, width = shape
+        if X.ndim != 2 or height * width != X.shape[1]:
+            raise ParameterError(f"image_shape={shape!r} does not make pictures of inputs of shape {X.shape[1:]}")
+        return int(height), int(width)
+    if X.ndim != 2 or X.dtype.kind not in "fiub" or len(X) < 2:
+        return None
+    side = round(np.sqrt(X.shape[1]))
+    if side**2 != X.shape[1] or side < _SMALLEST:
+        return None
+    pixels = X.reshape(-1, side, side).astype(np.float64)
+    beside = [np.mean(np.diff(pixels, axis=axis) ** 2) for axis in (1, 2)]
+    anywhere = 2.0 * np.var(pixels.reshape(len(X), -1), axis=1).mean()  # two columns picked at random
+    alike = max(beside) < min(0.75 * anywhere, 4.0 * min(beside))
+    return (side, side) if alike else None
+
+
+def _answers(model: Any, most: int) -> list[str]:
+    """What the model predicts at its own active points."""
+    X = first(model.active_vectors_)[:most]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names", category=UserWarning)
+        if hasattr(model, "classes_"):
+            proba = model.predict_proba(X)
+            return [f"{model.classes_[p.argmax()]} ({p.max():.2f})" for p in proba]
+        return [f"{mean:.4g} ± {std:.2g}" for mean, std in zip(*model.predict(X, return_std=True), strict=True)]
+
+
+def _images(contents: Contents, rows: Array, pixels: Array, answers: list[str]) -> str:
+    low, high = float(pixels.min()), float(pixels.max())
+    figures = [
+        f'<figure><img alt="row {row + contents.first_row}" src="{image(one, low, high)}">'
+        f"<figcaption>row {row + contents.first_row}<br>{escape(answer)}</figcaption></figure>"
+        for row, one, answer in zip(rows, pixels, answers, strict=False)
+    ]
+    said = f"The first {len(pixels)} rows in order of inclusion, each with what the model predicts for it."
+    return paragraph(said, soft=True) + '<div class="images">' + "\n".join(figures) + "</div>"
+
+
+def _table(contents: Contents, rows: Array, X: Array, answers: list[str]) -> str:
+    columns, which = _columns(contents)
+    head = (
+        ["#", "row", "score", "prediction", *columns] if X.ndim == 2 else ["#", "row", "score", "prediction", "input"]
+    )
+    score = contents.history.get("score", np.full(len(rows), np.nan))
+    place = [contents.names.index(name) for name in columns]
+    lines = []
+    for k, x in enumerate(X):
+        cells = [_number(x[j]) for j in place] if X.ndim == 2 else [str(x)[:80]]
+        told = f"{score[k]:.3g}" if np.isfinite(score[k]) else "-"
+        lines.append([k + 1, int(rows[k]) + contents.first_row, told, answers[k], *cells])
+    said = f"The first {len(X)} rows in order of inclusion, each with what the model predicts for it{which}."
+    return paragraph(said, soft=True) + table(head, lines, words=0)
+
+
+def _columns(contents: Contents) -> tuple[list[str], str]:
+    """The columns that are shown, and a remark when they are not all."""
+    if len(contents.names) <= _COLUMNS:
+        return list(contents.names), ""
+    relevant = contents.relevances.columns or contents.names
+    return list(relevant[:_COLUMNS]), f"; {_COLUMNS} of {len(contents.names)} columns, the most relevant ones"
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

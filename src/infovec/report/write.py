@@ -1,0 +1,63 @@
+"""From contents to a file."""
+
+from collections.abc import Sequence
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..errors import ParameterError
+from ..persistence import replacing
+from .contents import Contents, contents
+from .fit import cost, drawing, progress, relevances, summary
+from .judgement import judgement
+from .page import page, section
+from .pictures import Pictures
+from .points import active_points
+
+__all__ = ["write_contents", "write_report"]
+
+
+def write_report(
+    model: Any,
+    path: str | PathLike[str],
+    X_test: Any = None,
+    y_test: Any = None,
+    *,
+    plan: Any = None,
+    feature_names: Sequence[str] | None = None,
+    image_shape: Any = "auto",
+) -> None:
+    """Write a report of a fitted estimator; the parameters are those of its method ``report``."""
+    write_contents(contents(model, X_test, y_test, plan, feature_names, image_shape), path)
+
+
+def write_contents(about: Contents, path: str | PathLike[str]) -> None:
+    """Write a report, completely or not at all."""
+    if not Path(path).absolute().parent.is_dir():
+        raise ParameterError(f"there is no folder {Path(path).absolute().parent} to write the report to")
+    text = render(about)
+    with replacing(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+def render(about: Contents) -> str:
+    """Return the report as HTML."""
+    from .. import __version__
+
+    picture = Pictures()
+    title = type(about.model).__name__ + (f" of {about.target}" if about.target else "")
+    return page(
+        title,
+        [
+            f"<h1>{escape(title)}</h1>",
+            f'<p class="soft">Report of infovec {__version__}</p>',
+            summary(about),
+            judgement(about, picture),
+            drawing(about, picture),
+            relevances(about),
+            progress(about, picture),
+            cost(about),
+            section("Active rows", active_points(about)),
+        ],
+    )

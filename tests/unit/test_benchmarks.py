@@ -1,0 +1,61 @@
+"""What the benchmarks make of their measurements."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks import learn, table
+
+    return table, learn
+
+
+def test_ranks_share_ties(benchmarks):
+    table, _ = benchmarks
+    assert table.ranks({"a": 0.3, "b": 0.1, "c": 0.3, "d": 0.5}) == {"a": 2.5, "b": 1.0, "c": 2.5, "d": 4.0}
+
+
+def test_summary_counts_the_sets_a_side_took_part_in(benchmarks):
+    table, _ = benchmarks
+
+    def line(**losses):
+        sides = {side: {"log_loss": loss, "error_percent": 10 * loss, "seconds": 2.0} for side, loss in losses.items()}
+        return {"sides": sides, "rank": {key: table.ranks(losses) for key in ("log_loss", "error_percent")}}
+
+    found = table.summary([line(infovec=0.1, svc=0.2, gp=0.3), line(infovec=0.4, svc=0.2)])["summary"]
+    assert found["infovec"]["mean_rank_log_loss"] == 1.5
+    assert (found["infovec"]["times_worst_log_loss"], found["svc"]["times_worst_log_loss"]) == (1, 0)
+    assert (found["gp"]["mean_rank_log_loss"], found["gp"]["sets"], found["svc"]["seconds"]) == (3.0, 1, 4.0)
+
+
+def test_sides_of_the_table_learn_from_the_same_rows(benchmarks, dataset):
+    dataset("heart")
+    table, _ = benchmarks
+    task = table.Task("heart", "heart", 0, 0, 0.0, 0.0, 0.0, 0.0)
+    X, y, _, t = table.rows_of("heart", 0, True)
+    assert (len(y), len(t)) == (140, 60)
+    np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(X.std(axis=0), 1.0)
+    base = np.mean(y) * np.log(np.mean(y)) + np.mean(1 - y) * np.log(np.mean(1 - y))
+    for side in ("infovec", "svc", "gp"):
+        found = table.fit_once(task, side, 0, True)
+        assert found["log_loss"] < -0.9 * base, side
+        assert found["error_percent"] < 30.0, side
+
+
+def test_first_point_that_is_good_enough(benchmarks):
+    _, learn = benchmarks
+    own = [{"seconds": s, "loss": loss} for s, loss in ((1.0, 0.5), (4.0, 0.2), (2.0, 0.2))]
+    assert learn.first_at_most(own, 0.2) == 2.0
+    assert learn.first_at_most(own, 0.1) is None
+    peer = [{"seconds": 5.0, "loss": 0.6}, {"seconds": 10.0, "loss": 0.3}]
+    assert learn.sooner({"infovec": own, "svgp": peer})["svgp"] == {
+        "loss": 0.3, "seconds": 10.0, "infovec_seconds": 2.0, "ratio": 5.0,
+    }  # fmt: skip
+    assert learn.sooner({"infovec": own, "svc": [{"seconds": 5.0, "loss": 0.1}]})["svc"]["ratio"] is None

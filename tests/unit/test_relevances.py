@@ -1,0 +1,107 @@
+"""Which columns a model looks at."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from infovec import IVMClassifier, IVMRegressor
+from infovec.errors import ParameterError
+from infovec.estimators.relevances import model_relevances
+from infovec.kernels import (
+    MLP,
+    RBF,
+    Bias,
+    Exponential,
+    FromFunction,
+    Linear,
+    Matern,
+    Periodic,
+    Polynomial,
+    Relevance,
+    White,
+)
+from infovec.kernels.relevances import column_weights
+
+RNG = np.random.default_rng(0)
+L = np.array([0.5, 3.0, 1.2])
+R = np.array([0.3, 0.9, 0.05])
+KERNELS = {
+    "rbf": RBF(L, 2.0) + Bias(),
+    "matern": 0.5 * Matern(L),
+    "product": Exponential(L) * (Bias(2.0) + Bias(1.0)),
+    "shared": Relevance(RBF(0.7), R) + White(0.1),
+    "shared over relevances": Relevance(RBF(L), R),
+    "twice": Relevance(Relevance(RBF(0.7), R), L, "log"),
+    "linear": Linear(1.3, R),
+    "mlp": MLP(1.0, 2.0, 0.5, R),
+    "shared polynomial": Relevance(Polynomial(2, 1.0), R, "log"),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_steps_of_one_over_the_root_of_the_weight_change_the_kernel_alike(name):
+    """The unit of a weight is that of 1 / column^2: steps of 1 / sqrt(weight) from the origin look alike."""
+    kernel = KERNELS[name]
+    steps = np.diag(0.37 / np.sqrt(column_weights(kernel, 3)))
+    values = kernel(steps, np.zeros((1, 3))), kernel(steps, 2.0 * steps).diagonal(), kernel.diag(steps)
+    for value in values:
+        np.testing.assert_allclose(value, np.ravel(value)[0], rtol=1e-10)
+
+
+def test_the_part_that_looks_closest_counts():
+    kernel = RBF(np.array([1.0, 4.0])) + Matern(np.array([2.0, 0.5]))
+    np.testing.assert_allclose(column_weights(kernel, 2), [1.0, 4.0])
+
+
+@pytest.mark.parametrize("kernel", [Bias(), Linear(), Periodic(RBF(), 2.0), MLP() + White()], ids=repr)
+def test_some_kernels_say_nothing(kernel):
+    assert column_weights(kernel, 3) is None
+
+
+def fitted(X, kernel, **options):
+    y = np.sin(2.0 * np.asarray(X)[:, 1]) + 0.1 * RNG.normal(size=len(X))
+    return IVMRegressor(kernel=kernel, n_active=40, random_state=0, **options).fit(X, y)
+
+
+def test_learned_relevances_have_names_and_are_sorted():
+    X = pd.DataFrame(RNG.normal(size=(120, 3)), columns=["noise", "signal", "chaff"])
+    found = fitted(X, RBF(np.ones(3)) + Bias()).relevances()
+    assert found.columns[0] == "signal"
+    assert found.relevance[0] == 1.0
+    assert found.relevance[1] < 0.1
+    assert np.all(np.diff(found.relevance) <= 0.0)
+    assert found.note == ""
+    lines = str(found).splitlines()
+    assert len(lines) == 4
+    assert lines[1].split() == ["1.0000", f"{found.length_scale[0]:.4g}", "signal"]
+
+
+def test_units_of_columns_do_not_matter():
+    X, unit = RNG.normal(size=(80, 3)), np.array([1.0, 1e4, 1e-3])
+    plain, scaled = (fitted(X * u, RBF(L * u), learn=None, initial=np.arange(40)) for u in (1.0, unit))
+    a, b = plain.relevances(), scaled.relevances()
+    assert a.columns == b.columns
+    np.testing.assert_allclose(a.relevance, b.relevance, rtol=1e-6)
+    order = [int(name.removeprefix("column ")) for name in a.columns]
+    expected = (X[:40].std(axis=0) / L) ** 2
+    np.testing.assert_allclose(a.relevance, expected[order] / expected.max(), rtol=1e-9)
+    np.testing.assert_allclose(b.length_scale, (L * unit)[order], rtol=1e-9)
+    in_units = model_relevances(plain, ("a", "b", "c"), unit)
+    np.testing.assert_allclose(in_units.length_scale, (L * unit)[order], rtol=1e-9)
+    assert set(in_units.columns) == {"a", "b", "c"}
+    with pytest.raises(ParameterError, match="3 columns, but there are 2 names"):
+        plain.relevances(["a", "b"])
+
+
+def test_kernels_without_relevances_say_so():
+    X = RNG.normal(size=(60, 3))
+    assert "one length scale for all" in fitted(X, RBF(), learn=None).relevances().note
+    assert "default kernel" in fitted(X, None, learn=None).relevances().note
+    nothing = fitted(X, Linear(), learn=None).relevances()
+    assert len(nothing) == 0
+    assert "does not tell columns apart" in str(nothing)
+    assert "np.ones(3)" in nothing.note
+    words = np.array([["a"], ["b"], ["ab"], ["ba"]] * 5, dtype=object)[:, 0]
+    kernel = FromFunction(lambda A, B: np.array([[1.0 + len(set(a) & set(b)) for b in B] for a in A]))
+    model = IVMClassifier(kernel=kernel, learn=None, n_active=4).fit(words, [0, 1, 0, 1] * 5)
+    assert "not a kernel of columns" in model.relevances().note

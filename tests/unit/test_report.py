@@ -1,0 +1,271 @@
+"""The report: one file that needs nothing else, with the figures of the model, on any screen."""
+
+import html
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.datasets import load_digits
+
+from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from infovec.errors import ParameterError
+from infovec.evaluation import judge, shown
+from infovec.kernels import RBF, Bias, FromFunction
+from infovec.report.points import picture_shape
+from infovec.report.write import render
+
+pytest.importorskip("matplotlib")
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(160, 3))
+F = X[:, 0] + np.sin(2.0 * X[:, 1]) + 0.3 * RNG.normal(size=160)
+WORDS = np.array(["poor", "fair", "<good> & 'best'"])
+GRADE = WORDS[np.digitize(F, [-0.7, 0.7])]
+VOID = {"meta", "img", "br", "path", "use"}
+
+
+class Reader(HTMLParser):
+    """Checks that tags are closed in order, and collects ids, references and text."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.wanted, self.addresses, self.words = [], [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            self.open.append(tag)
+        self._note(dict(attrs))
+
+    def handle_startendtag(self, tag, attrs):
+        self._note(dict(attrs))
+
+    def _note(self, attributes):
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        for name, value in attributes.items():
+            self.wanted += re.findall(r"url\(#([^)]*)\)", value or "")
+            if name.endswith(("href", "src")):
+                (self.wanted if value.startswith("#") else self.addresses).append(value.removeprefix("#"))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def read(path):
+    text = path.read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(text)
+    reader.close()
+    assert reader.open == []
+    assert len(set(reader.ids)) == len(reader.ids)
+    assert set(reader.wanted) <= set(reader.ids)
+    assert all(address.startswith("data:") for address in reader.addresses)  # nothing from elsewhere
+    assert "<script" not in text
+    return text, " ".join(reader.words)
+
+
+def fast(cls, **options):
+    return cls(kernel=RBF(np.ones(3), 5.0) + Bias(), learn=None, n_active=20, random_state=0, **options)
+
+
+def test_two_classes(tmp_path):
+    y = np.where(F > 0, "yes", "no")
+    model = IVMClassifier(n_active=20, random_state=0)
+    plan = model.plan(X[:100], y[:100])
+    model.fit(X[:100], y[:100])
+    model.report(tmp_path / "r.html", X[100:], y[100:], plan=plan, feature_names=["a", "b", "<c>"])
+    text, words = read(tmp_path / "r.html")
+    found = judge(model, X[100:], y[100:])
+    figures = found.figures()
+    for name, percent in (("error", True), ("log_loss", False), ("calibration_error", False)):
+        assert shown(figures[name], percent) in words
+    right = int(found.confusion(2)[0, 0])
+    assert right == np.sum((y[100:] == "no") & (model.predict(X[100:]) == "no"))
+    assert f">{right}</td>" in text
+    assert f"{plan.seconds:.3g} s" in words
+    assert f"{model.history_['learning_seconds']:.3g} s" in words
+    assert model.history_["learning_seconds"] < model.fit_seconds_
+    for title in ("Reliability", "Error-reject curve", "Learning curve", "Evidence: learning", "Evidence: inference"):
+        assert title in words
+    assert "<c>" in words
+    assert repr(model.kernel_) in words
+    first = int(model.active_[0])
+    assert f'<td class="number">{first}</td>' in text
+    assert f'<td class="number">{X[first, 0]:.4g}</td>' in text
+
+
+def test_ordered_classes_and_awkward_names(tmp_path):
+    model = fast(IVMOrdinalClassifier, categories=list(WORDS)).fit(X[:100], GRADE[:100])
+    model.report(tmp_path / "r.html", X[100:], GRADE[100:].tolist())
+    text, words = read(tmp_path / "r.html")
+    assert words.count(WORDS[2]) >= 3
+    matrix = text.split('class="confusion"')[1].split("</table>")[0]
+    assert matrix.count("<tr>") == 4
+    assert "None were given" not in words
+
+
+def test_numbers(tmp_path):
+    model = fast(IVMRegressor).fit(X[:100], F[:100])
+    model.report(tmp_path / "r.html", X[100:], F[100:])
+    _, words = read(tmp_path / "r.html")
+    figures = judge(model, X[100:], F[100:]).figures()
+    assert shown(figures["mse"]) in words
+    assert shown(figures["log_density"]) in words
+    for title in ("Coverage", "Predictions", "Error-reject curve", "Relevances", "Inclusions"):
+        assert title in words
+    assert "Evidence: learning" not in words
+
+
+class Many(BaseEstimator):
+    """One machine for each class, each with active rows of its own, as a model of many classes may be."""
+
+    approximation, kernel, n_features_in_, stop_reason_ = "projected", None, 3, "done"
+
+    def __init__(self):
+        self.classes_ = WORDS
+        self.machines = [fast(IVMClassifier).fit(X[:100], GRADE[:100] == label) for label in WORDS]
+        for name in ("active_", "active_vectors_", "kernel_", "history_", "log_evidence_", "converged_"):
+            setattr(self, name, [getattr(m, name) for m in self.machines])
+        self.n_samples_fit_, self.fit_seconds_, self.likelihood_ = 100, 0.5, self.machines[0].likelihood_
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, Z):
+        odds = np.column_stack([m.predict_proba(Z)[:, 1] for m in self.machines])
+        return odds / odds.sum(axis=1, keepdims=True)
+
+    def predict_log_proba(self, Z):
+        return np.log(self.predict_proba(Z))
+
+
+def test_many_classes_with_lists_of_everything(tmp_path):
+    from infovec.report import write_report
+
+    model = Many()
+    write_report(model, tmp_path / "r.html", X[100:], GRADE[100:])
+    _, words = read(tmp_path / "r.html")
+    assert f"{np.sum(model.log_evidence_):.2f}" in words
+    assert f"{len(np.unique(np.concatenate(model.active_)))} (" in words
+    assert "Learning curve" not in words  # it has no posterior to look at in parts
+
+
+def test_without_test_rows_sparse_rows_and_objects(tmp_path):
+    from scipy import sparse
+
+    fast(IVMClassifier).fit(sparse.csr_matrix(X), F > 0).report(tmp_path / "r.html")
+    assert "None were given" in read(tmp_path / "r.html")[1]
+    words = np.array(["a<b", "bb", "ab", "ba"] * 5, dtype=object)
+    kernel = FromFunction(lambda A, B: np.array([[1.0 + len(set(a) & set(b)) for b in B] for a in A]))
+    IVMClassifier(kernel=kernel, learn=None, n_active=4).fit(words, [0, 1, 0, 1] * 5).report(tmp_path / "r.html")
+    assert "a<b" in read(tmp_path / "r.html")[1]
+
+
+def test_columns_of_a_plane_are_drawn(tmp_path):
+    IVMClassifier(kernel=RBF(1.0), learn=None, n_active=9).fit(X[:, :2], F > 0).report(tmp_path / "r.html")
+    assert "The function" in read(tmp_path / "r.html")[1]
+    IVMRegressor(kernel=RBF(1.0), learn=None, n_active=9).fit(X[:, :1], F).report(tmp_path / "r.html")
+    assert "The function" in read(tmp_path / "r.html")[1]
+
+
+def test_images_are_recognised_and_drawn(tmp_path):
+    digits, y = load_digits(return_X_y=True)
+    assert picture_shape(digits[:100], "auto") == (8, 8)
+    assert picture_shape(digits[:100], None) is None
+    assert picture_shape(digits[:100], (4, 16)) == (4, 16)
+    assert picture_shape(digits[:100][:, RNG.permutation(64)], "auto") is None
+    assert picture_shape(RNG.normal(size=(100, 36)), "auto") is None
+    assert picture_shape(np.cumsum(RNG.normal(size=(100, 64)), axis=1), "auto") is None  # a series
+    assert picture_shape(np.ones((5, 36)), "auto") is None
+    with pytest.raises(ParameterError, match="image_shape"):
+        picture_shape(digits, (3, 3))
+    model = IVMClassifier(kernel=RBF(30.0, 5.0), learn=None, n_active=12).fit(digits[:200], y[:200] == 3)
+    model.report(tmp_path / "r.html")
+    text, _ = read(tmp_path / "r.html")
+    assert text.count("data:image/png") == 12
+    pixels = decoded(text, 0)
+    np.testing.assert_array_equal(pixels, np.round(digits[model.active_[0]].reshape(8, 8) * 255 / 16))
+
+
+def decoded(text, k):
+    import base64
+    import io
+
+    image = pytest.importorskip("PIL.Image")
+    data = re.findall(r"data:image/png;base64,([^\"]+)", text)[k]
+    return np.asarray(image.open(io.BytesIO(base64.b64decode(data))))
+
+
+def test_wrong_requests(tmp_path):
+    model = fast(IVMClassifier).fit(X, F > 0)
+    with pytest.raises(ParameterError, match="both"):
+        model.report(tmp_path / "r.html", X)
+    with pytest.raises(ParameterError, match="no folder"):
+        model.report(tmp_path / "no" / "r.html")
+    with pytest.raises(ParameterError, match="none of the classes"):
+        model.report(tmp_path / "r.html", X, np.full(160, "maybe"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_report_leaves_pyplot_alone(tmp_path):
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    before, figures = dict(mpl.rcParams), plt.get_fignums()
+    fast(IVMClassifier).fit(X, F > 0).report(tmp_path / "r.html")
+    assert dict(mpl.rcParams) == before
+    assert plt.get_fignums() == figures
+
+
+PROBE = """<!DOCTYPE html><html><head><title>waiting</title></head><body style="margin:0">
+<iframe style="border:0;width:400px;height:20000px" srcdoc="{report}"></iframe>
+<iframe style="border:0;width:1200px;height:20000px" srcdoc="{report}"></iframe><script>
+const seen = frame => {{
+  const page = frame.contentDocument, root = page.documentElement;
+  const inside = e => e.closest(".scroll") === null && e.closest("svg") === null;
+  const wide = [...page.querySelectorAll("main *")].filter(e => inside(e) && e.scrollWidth > e.clientWidth + 1
+    && e.clientWidth > 0 && getComputedStyle(e).display !== "inline");
+  return [root.clientWidth, root.scrollWidth, getComputedStyle(page.body).backgroundColor,
+    wide.map(e => e.tagName + "." + e.className).join(" ")].join("|");
+}};
+onerror = message => document.title = "error: " + message;
+onload = () => document.title = [...document.querySelectorAll("iframe")].map(seen).join(";");
+</script></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("scheme", "paper"), [(1, "rgb(250, 250, 250)"), (0, "rgb(20, 23, 27)")], ids=["light", "dark"]
+)
+def test_nothing_is_wider_than_the_screen(tmp_path, scheme, paper):
+    """At 400 and at 1200 pixels: the document, and every part of it that does not scroll by itself."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        pytest.skip("needs Chromium to lay the page out: apt-get install chromium")
+    model = fast(IVMOrdinalClassifier, categories=list(WORDS)).fit(X[:100], GRADE[:100])
+    model.report(tmp_path / "r.html", X[100:], GRADE[100:], feature_names=["a" * 60, "b", "c " * 40])
+    report = html.escape((tmp_path / "r.html").read_text(encoding="utf-8"))
+    (tmp_path / "probe.html").write_text(PROBE.format(report=report), encoding="utf-8")
+    done = subprocess.run(
+        [
+            browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+            f"--blink-settings=preferredColorScheme={scheme}", "--window-size=1300,1000", "--dump-dom",
+            (tmp_path / "probe.html").as_uri(),
+        ],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    title = re.search(r"<title>(.*?)</title>", done.stdout)
+    assert title is not None, done.stderr[-2000:]
+    assert title[1].split(";") == [f"400|400|{paper}|", f"1200|1200|{paper}|"]
+
+
+def test_the_same_model_gives_the_same_report():
+    from infovec.report import contents
+
+    model = fast(IVMClassifier).fit(X, F > 0)
+    assert render(contents(model)) == render(contents(model))
