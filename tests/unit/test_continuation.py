@@ -146,7 +146,7 @@ def test_an_index_with_nothing_left_ends_the_fit():
     points = np.array([[0.0], [1.0], [2.0]])
     X = np.repeat(points, 4000, axis=0)
     model = IVMRegressor(
-        kernel=RBF(), likelihood=Gaussian(1e-15), initial=[0, 4000, 8000], n_active=300, max_memory="12MB",
+        kernel=RBF(), likelihood=Gaussian(1e-15), initial=[0, 4000, 8000], n_active=300, max_memory="16MB",
         approximation="factorised", dtype="float32", random_state=0,
     ).fit(X, np.repeat([0.0, 1.0, 0.0], 4000))  # fmt: skip
     assert "informative" in model.stop_reason_

@@ -17,6 +17,7 @@ from .schedule import Schedule
 __all__ = ["Rates", "calibrate", "predict_bytes", "predict_seconds"]
 
 _SAMPLE = 8192  # rows to calibrate with
+_CHUNK = 16384  # rows that a thread absorbs at once
 _DEPTH = 512  # inclusions the calibration pretends to have behind it
 
 
@@ -110,10 +111,12 @@ def predict_seconds(rates: Rates, n: int, d: int, schedule: Schedule, rule: Inde
 
 def predict_bytes(n: int, p: int, d: int, schedule: Schedule, itemsize: int, entries: int) -> int:
     """Peak memory of a fit whose stub matrix has ``entries`` numbers."""
-    inputs = 2 * n * p * itemsize  # in the right precision, and as the kernel prepares them
+    inputs = (
+        3 * n * p * itemsize
+    )  # in the right precision, as the kernel prepares them, and anew when the index shrinks
     rows = 8 * n * 24  # marginals, scores and their intermediate results
     pool = schedule.pool_size * (3 * 8 * schedule.pool_size + d * itemsize + p * itemsize)
-    block = 4 * schedule.block_size * min(n, _SAMPLE) * itemsize
+    block = 6 * schedule.block_size * min(n, _CHUNK) * itemsize  # kernel, product and their sum, on two threads
     selecting = 8 * d * d + inputs + rows + pool + block + entries * itemsize
     finishing = 3 * 8 * d * d  # L, its copy in the posterior, its inverse for the evidence; the stubs are gone
     return max(selecting, finishing)
