@@ -26,7 +26,8 @@ from .training import Plan, Training
 __all__ = ["ClassTraining", "class_bias"]
 
 _USUAL_SWEEPS = 15  # over all rows
-_SHORTER, _MOST_SHORTER = 1.4, 8  # factor between length scales that are tried, and how many are
+_SHORTER, _MOST = 1.4, 8  # factor between length scales that are tried, and how many are on either side
+_TOLERANCE = 1e-3  # of the sites
 _ROUGH = 1e-3  # least tolerance of the sites while learning
 
 
@@ -95,7 +96,7 @@ class ClassTraining(Training):
 
     def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
         """Run inference with all rows."""
-        return infer_coupled([shard], watch=watch)
+        return infer_coupled([shard], tolerance=_TOLERANCE, watch=watch)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Any:
         """Return the posterior of new inputs."""
@@ -110,23 +111,31 @@ class ClassTraining(Training):
         return calibrated(self._class_likelihood.for_new_rows(), [shard])
 
     def refined(self, objective: CoupledEvidence, model: Model, watch: Callable[[Step], bool]) -> Model:
-        """Shorten all length scales as long as rows left out are predicted better.
+        """Shorten all length scales, or lengthen them, as long as rows left out are predicted better.
 
         The evidence of classes that are independent, or nearly so, prefers functions smoother than those that tell the
         classes apart best.
         """
-        best, lowest = model, np.inf
-        for step in range(_MOST_SHORTER if model.scales.any() else 0):
-            trial = model.with_theta(model.theta - step * np.log(_SHORTER) * model.scales)
+        tried: dict[int, float] = {}
+        steps = {k: model.with_theta(model.theta - k * np.log(_SHORTER) * model.scales) for k in range(-_MOST, _MOST)}
+
+        def loss(k: int) -> float:
+            if k not in steps:
+                return np.inf
             try:
-                criterion = objective(trial)[0]
+                criterion, tried[k] = objective.left_out(steps[k])
             except (InfovecError, np.linalg.LinAlgError):
-                break
-            loss = objective.left_out_loss()
-            if loss > lowest or watch(Step(criterion, trial.theta)):
-                break
-            best, lowest = trial, loss
-        return best
+                return np.inf
+            return np.inf if watch(Step(criterion, steps[k].theta)) else tried[k]
+
+        if model.scales.any() and np.isfinite(loss(0)):
+            for way in (1, -1):
+                at = 0
+                while loss(at + way) < tried[at]:
+                    at += way
+                if at:
+                    break
+        return steps[min(tried, key=tried.__getitem__)] if tried else model
 
     def plan(self) -> Plan:
         """Predict seconds and memory, after a short calibration."""

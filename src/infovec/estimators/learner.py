@@ -29,6 +29,7 @@ class Stage(NamedTuple):
 
 
 _STAGES = (Stage(1000, 100, 40, 3e-4), Stage(3000, 250, 12, 3e-4), Stage(10_000, 1000, 6, 3e-4))
+_CLASS_STAGES = (Stage(1000, 100, 40, 1e-3), Stage(3000, 250, 0, 1e-2))  # of more than one function
 _USUAL = 20  # evaluations in a stage, if it does not end for their number
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
 
@@ -70,7 +71,7 @@ def learn(
         def watch(step: Step) -> bool:
             return bool(tell and tell(step)) or interruption.asked or time.perf_counter() > end
 
-        plan = _planned(stages(len(training.y), training.wanted), learning)
+        plan = _planned(stages(len(training.y), training.wanted, training.n_functions), learning)
         for number, stage in enumerate(plan):
             if interruption.asked or time.perf_counter() > end or not model.size:
                 break
@@ -80,7 +81,9 @@ def learn(
                 active = _at_random(part) if number == 0 else part.select()
                 objective = part.objective(rows, active, stage.tolerance)
                 model = find_scale(objective, model) if number == 0 else model
-                model, found = optimise(objective, model, stage.iterations, watch, training.learning_tolerance)
+                found = list[Step]()
+                if stage.iterations:
+                    model, found = optimise(objective, model, stage.iterations, watch, training.learning_tolerance)
                 model = part.refined(objective, model, watch) if stage == plan[-1] else model
             steps += found
             level = max((step.criterion for step in found), default=level)
@@ -93,10 +96,14 @@ def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:
     return [*plan[:-1], *[last] * (learning.major_steps or 1)]
 
 
-def stages(n: int, d: int) -> list[Stage]:
-    """Return the stages for n rows and d active ones: the last of them as large as it may be."""
-    fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in _STAGES]
-    fitting[-1] = fitting[-1]._replace(active=min(d, _STAGES[-1].active, n))
+def stages(n: int, d: int, n_functions: int = 1) -> list[Stage]:
+    """Return the stages for n rows and d active ones: the last of them as large as it may be.
+
+    With many functions the last one has no steps of its own, unless they are asked for: see ``Training.refined``.
+    """
+    whole = _STAGES if n_functions == 1 else _CLASS_STAGES
+    fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in whole]
+    fitting[-1] = fitting[-1]._replace(active=min(d, whole[-1].active, n))
     kept = [
         stage for stage, later in pairwise(fitting) if stage.rows * stage.active < _NEAR * later.rows * later.active
     ]
@@ -106,11 +113,11 @@ def stages(n: int, d: int) -> list[Stage]:
 def predict_seconds(training: Training) -> float:
     """Seconds that learning by the evidence of the projected posterior will take, very roughly."""
     total, C, one = 0.0, training.n_functions, training.one_function()
-    for stage in stages(len(training.y), training.wanted):
+    for stage in stages(len(training.y), training.wanted, C):
         part = one.part(one.sample(stage.rows), stage.active, one.kernel, one.likelihood)
         with own_threads():
             rates = calibrate(part.X, part.y, part.wanted, part.kernel, part.likelihood, part.dtype)
-            total += C * predict_evaluations(rates, stage.rows, stage.active, min(2 * stage.iterations, _USUAL))
+            total += C * predict_evaluations(rates, stage.rows, stage.active, min(2 * stage.iterations or 6, _USUAL))
     return total
 
 
