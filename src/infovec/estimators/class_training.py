@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from .._types import Floats, Inputs, Rows
 from ..errors import InfovecError, ParameterError
 from ..learning import CoupledEvidence, Model, Step
-from ..likelihoods import Probit
+from ..likelihoods import Probit, WeightedDiscrete
 from ..multiclass import ClassLikelihood, ClassPosterior, CoupledShard, calibrated, infer_coupled
 from ..numerics.clock import best_of_three
 from ..projected import Inference
@@ -20,6 +20,7 @@ from ..projected.ep import Watch
 from ..selection import Driver
 from ..shards import Basis
 from .class_driver import ClassDriver
+from .separate_driver import PairDriver, RestDriver
 from .settings import PROJECTED_GAIN
 from .training import Plan, Training
 
@@ -40,16 +41,13 @@ class ClassTraining(Training):
     def __post_init__(self) -> None:
         if self.score_name == PROJECTED_GAIN:
             raise ParameterError(f"score={PROJECTED_GAIN!r} is for two classes; leave out score for more")
-        if self.approximation != "projected":
-            raise ParameterError(
-                "approximation='factorised' is for two classes here; for more leave out approximation, or wrap the "
-                "estimator in sklearn.multiclass.OneVsRestClassifier"
-            )
+        if self.approximation == "factorised" and self.class_likelihood.couples and self.held_back.any():
+            raise ParameterError("n_active='auto' is not for the factorised posterior of coupled classes; give a number")
 
     @property
     def n_functions(self) -> int:
         """One for each class."""
-        return self._class_likelihood.n_classes
+        return self.class_likelihood.n_classes
 
     def one_function(self) -> Training:
         """Return the training of the first class against the rest."""
@@ -74,7 +72,30 @@ class ClassTraining(Training):
         assert isinstance(driver, Driver)
         return driver
 
+    def rest_driver(self, c: int, wanted: int) -> Driver:
+        """Return the driver of a machine of its own for one class against the rest, whose rows have weights."""
+        one, weight = self._against_rest(c, wanted), self.class_likelihood.weight
+        if weight is not None:
+            one = replace(one, likelihood=WeightedDiscrete(one.likelihood, weight))  # type: ignore[arg-type]
+        if self.score_name == "variance":
+            one = replace(one, score=self.score)
+        driver = one.sufficient().driver()
+        assert isinstance(driver, Driver)
+        return driver
+
     def driver(self) -> Any:
+        """Return what selects, and with the factorised posterior infers."""
+        if self.approximation == "factorised":
+            return PairDriver(self) if self.class_likelihood.couples else RestDriver(self)
+        return self._selector()
+
+    def select(self) -> Rows:
+        """Return active rows for all classes, without inference."""
+        driver = self._selector()
+        driver.run(self.wanted)
+        return driver.active[: driver.size].copy()
+
+    def _selector(self) -> Any:
         """Return a driver that lets the classes take turns; without labels there is nothing to take turns for."""
         if self.score_name in ("variance", "random"):
             driver = self._driver(0, self.wanted)
@@ -86,11 +107,12 @@ class ClassTraining(Training):
         rows = np.arange(len(self.y)) if left_out is None else np.setdiff1d(np.arange(len(self.y)), left_out)
         X = self.X if left_out is None else self.X[rows]
         return CoupledShard(
-            rows, X, self.y[rows], self.kernel, self._class_likelihood, self.dtype, self.blur, self.feature_entries
+            rows, X, self.y[rows], self.kernel, self.class_likelihood, self.dtype, self.blur, self.feature_entries
         )
 
     @property
-    def _class_likelihood(self) -> ClassLikelihood:
+    def class_likelihood(self) -> ClassLikelihood:
+        """The likelihood of all classes."""
         likelihood: Any = self.likelihood
         return likelihood
 
@@ -108,7 +130,7 @@ class ClassTraining(Training):
 
     def fitted_likelihood(self, shard: CoupledShard) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
-        return calibrated(self._class_likelihood.for_new_rows(), [shard])
+        return calibrated(self.class_likelihood.for_new_rows(), [shard])
 
     def refined(self, objective: CoupledEvidence, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Shorten all length scales, or lengthen them, as long as rows left out are predicted better.
@@ -141,6 +163,9 @@ class ClassTraining(Training):
         """Predict seconds and memory, after a short calibration."""
         n, d, C = len(self.y), self.wanted, self.n_functions
         p = self.X.shape[1] if self.X.ndim == 2 else 1
+        if self.approximation == "factorised":
+            one = self._against_rest(0, d).plan()
+            return one._replace(seconds=C * one.seconds, memory=one.memory + self.more_bytes(n, d, C), n_active=d)
         share = min(-(-d // C) + 1, d)
         one = replace(self._against_rest(0, share), approximation="factorised").plan()
         binary = self._against_rest(0, d)
@@ -156,7 +181,7 @@ class ClassTraining(Training):
         """Seconds for the moments of all rows once."""
         some = self.y[:200]
         mean = np.zeros((len(some), self.n_functions))
-        once = partial(self._class_likelihood.tilted, some, mean, mean + 1.0)
+        once = partial(self.class_likelihood.tilted, some, mean, mean + 1.0)
         return best_of_three(once) * len(self.y) / len(some)
 
 

@@ -255,7 +255,8 @@ def prepare(
         stub_entries(
             limit, n, p, wanted, schedule, np.dtype(dtype).itemsize
         )  # say that it does not fit before any work
-        dtype = sufficient_precision(dtype, X, y, priority, kernel, likelihood)
+        if n_functions == 1:
+            dtype = sufficient_precision(dtype, X, y, priority, kernel, likelihood)
     itemsize = np.dtype(dtype).itemsize
     entries = stub_entries(limit, n, p, wanted, schedule, itemsize)
     kept = feature_entries(limit, n, p, wanted, itemsize) if estimator.approximation == "projected" else 0
