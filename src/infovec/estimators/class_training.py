@@ -42,7 +42,9 @@ class ClassTraining(Training):
         if self.score_name == PROJECTED_GAIN:
             raise ParameterError(f"score={PROJECTED_GAIN!r} is for two classes; leave out score for more")
         if self.approximation == "factorised" and self.class_likelihood.couples and self.held_back.any():
-            raise ParameterError("n_active='auto' is not for the factorised posterior of coupled classes; give a number")
+            raise ParameterError(
+                "n_active='auto' is not for the factorised posterior of coupled classes; give a number"
+            )
 
     @property
     def n_functions(self) -> int:
@@ -74,11 +76,9 @@ class ClassTraining(Training):
 
     def rest_driver(self, c: int, wanted: int) -> Driver:
         """Return the driver of a machine of its own for one class against the rest, whose rows have weights."""
-        one, weight = self._against_rest(c, wanted), self.class_likelihood.weight
-        if weight is not None:
-            one = replace(one, likelihood=WeightedDiscrete(one.likelihood, weight))  # type: ignore[arg-type]
-        if self.score_name == "variance":
-            one = replace(one, score=self.score)
+        weight, probit = self.class_likelihood.weight, Probit(float(self.class_likelihood.bias[c]))
+        likelihood = probit if weight is None else WeightedDiscrete(probit, weight)
+        one = replace(self._against_rest(c, wanted), likelihood=likelihood)
         driver = one.sufficient().driver()
         assert isinstance(driver, Driver)
         return driver

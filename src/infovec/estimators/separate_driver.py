@@ -15,6 +15,7 @@ from ..selection import Callback, Driver, Patience, Progress, StopReason
 from ..variational import fit_variational
 
 if TYPE_CHECKING:
+    from .bound_training import BoundTraining
     from .class_training import ClassTraining
     from .inference import Result
 
@@ -31,7 +32,11 @@ class SeparateDriver(ABC):
 
     def __init__(self, training: "ClassTraining") -> None:
         self.training, self.n_rows = training, len(training.y)
-        self.capacity, self.size, self.initial = training.wanted, 0, np.empty(0, dtype=np.intp)
+        self.capacity, self.size, self.initial = (
+            training.wanted,
+            0,
+            np.empty(0, dtype=np.intp),
+        )  # size: of the largest class
         self.parts: list[FactorisedPosterior] = []
         self.own: list[Rows] = []  # active rows of each class
         self.evidence = 0.0
@@ -61,8 +66,8 @@ class SeparateDriver(ABC):
         turns = [rows[t] for t in range(most) for rows in self.own if t < len(rows)]
         first = np.unique(turns, return_index=True)[1] if turns else np.empty(0, dtype=np.intp)
         self.active = np.array(turns, dtype=np.intp)[np.sort(first)]
-        self.size, seconds = len(self.active), time.perf_counter() - start
-        self.scores, self.seconds = np.full(self.size, np.nan), np.full(self.size, seconds)
+        self.size, seconds = most, time.perf_counter() - start
+        self.scores, self.seconds = np.full(len(self.active), np.nan), np.full(len(self.active), seconds)
         return stop
 
     def enlarge(self, capacity: int, max_entries: int | None) -> None:
@@ -147,6 +152,8 @@ class PairDriver(SeparateDriver):
 
 class BoundDriver(SeparateDriver):
     """Unit noise on auxiliary variables (GR06 section 5): the same rows for all classes."""
+
+    training: "BoundTraining"
 
     def fit(self, wanted: int, callback: Callback | None, max_seconds: float) -> StopReason:
         t = self.training

@@ -41,7 +41,7 @@ class BoundShard:
         active, classes = np.searchsorted(self.rows, basis.rows), np.arange(self.likelihood.n_classes)
         self.projection = Projection.of(self.kernel, classes, self.X, active, self.dtype)
 
-    def infer(self, tolerance: float = 1e-4, watch: Watch | None = None) -> Inference:
+    def infer(self, tolerance: float = 1e-5, watch: Watch | None = None) -> Inference:
         """Maximise the bound, which stands for the log evidence; it counts as one sweep."""
         best = maximise_bound([self.projection], self.labels, self.likelihood, tolerance=tolerance)
         self.left_out, self._target = left_out([self.projection], best), best.mean + best.g
