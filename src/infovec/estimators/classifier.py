@@ -95,9 +95,10 @@ class IVMClassifier(DiscreteMachine):
         memory, and no worse in our comparisons. "refilled": all until 200 are included, then an index of a few hundred
         or thousand, half of it exchanged at random every time (NIPS03); the least memory, and less accurate. "auto" is
         "shrinking" for the factorised posterior above 5000 rows, unless blocks are of one row, and else "all".
-    blur : bool
+    blur : bool or "auto"
         For "projected": whether the site of a row knows how much of it the active rows leave open. False is the plain
-        KL-optimal projection of the Thesis, which is more confident.
+        KL-optimal projection of the Thesis, which is more confident. "auto" is False for more than two classes, whose
+        predictions are calibrated afterwards, and else True.
     max_memory : int or str, optional
         Bytes, or a text such as "2GB", that training may take beyond the inputs; half of what is available by default.
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not
@@ -174,7 +175,7 @@ class IVMClassifier(DiscreteMachine):
         pool_size: int | str | None = "auto",
         initial: Any = None,
         selection: str = "auto",
-        blur: bool = True,
+        blur: bool | str = "auto",
         max_memory: Any = None,
         max_time: float | None = None,
         dtype: str = "float32",

@@ -271,9 +271,16 @@ def prepare(
     return kind(
         _in_precision(X, kernel, dtype), y, kernel, likelihood,
         score_function(score), _score_name(score, estimator.approximation), wanted, initial, schedule,
-        rule, dtype, selection, priority, held_back, estimator.approximation, bool(estimator.blur), kept,
+        rule, dtype, selection, priority, held_back, estimator.approximation, _blur(estimator.blur, n_functions), kept,
         bool(estimator.warm_start), sample,
     )  # fmt: skip
+
+
+def _blur(asked: Any, n_functions: int) -> bool:
+    if isinstance(asked, str):
+        check_choice("blur", asked, ("auto",))
+        return n_functions == 1
+    return bool(asked)
 
 
 def _score_name(score: Any, approximation: str) -> str:
