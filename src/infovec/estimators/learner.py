@@ -71,7 +71,7 @@ def learn(
         def watch(step: Step) -> bool:
             return bool(tell and tell(step)) or interruption.asked or time.perf_counter() > end
 
-        plan = _planned(stages(len(training.y), training.wanted, training.n_functions), learning)
+        plan = _planned(_stages_of(training), learning)
         for number, stage in enumerate(plan):
             if interruption.asked or time.perf_counter() > end or not model.size:
                 break
@@ -96,14 +96,22 @@ def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:
     return [*plan[:-1], *[last] * (learning.major_steps or 1)]
 
 
-def stages(n: int, d: int, n_functions: int = 1) -> list[Stage]:
-    """Return the stages for n rows and d active ones: the last of them as large as it may be.
+def _stages_of(training: Training) -> list[Stage]:
+    n, d = len(training.y), training.wanted
+    return stages(n, d) if training.n_functions == 1 else class_stages(n, d)
 
-    With many functions the last one has no steps of its own, unless they are asked for: see ``Training.refined``.
-    """
-    whole = _STAGES if n_functions == 1 else _CLASS_STAGES
-    fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in whole]
-    fitting[-1] = fitting[-1]._replace(active=min(d, whole[-1].active, n))
+
+def class_stages(n: int, d: int) -> list[Stage]:
+    """Return the stages for many functions: the last one has no steps of its own, see ``Training.refined``."""
+    few, more = _CLASS_STAGES
+    first = few._replace(rows=min(n, few.rows), active=min(d, few.active, max(n // 2, 1)))
+    return [first, more._replace(rows=min(n, more.rows), active=min(d, n, more.active))]
+
+
+def stages(n: int, d: int) -> list[Stage]:
+    """Return the stages for n rows and d active ones: the last of them as large as it may be."""
+    fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in _STAGES]
+    fitting[-1] = fitting[-1]._replace(active=min(d, _STAGES[-1].active, n))
     kept = [
         stage for stage, later in pairwise(fitting) if stage.rows * stage.active < _NEAR * later.rows * later.active
     ]
@@ -113,7 +121,7 @@ def stages(n: int, d: int, n_functions: int = 1) -> list[Stage]:
 def predict_seconds(training: Training) -> float:
     """Seconds that learning by the evidence of the projected posterior will take, very roughly."""
     total, C, one = 0.0, training.n_functions, training.one_function()
-    for stage in stages(len(training.y), training.wanted, C):
+    for stage in _stages_of(training):
         part = one.part(one.sample(stage.rows), stage.active, one.kernel, one.likelihood)
         with own_threads():
             rates = calibrate(part.X, part.y, part.wanted, part.kernel, part.likelihood, part.dtype)
