@@ -5,6 +5,7 @@ from typing import cast
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
+from ..errors import NotConverged
 from ..multiclass import ClassLikelihood, CoupledShard, calibrated, coupled_gradient, infer_coupled, left_out_loss
 from ..projected import Inference, evidence_gradient, infer, make_basis
 from ..shards import Basis, ProjectedShard
@@ -12,7 +13,8 @@ from .model import Model
 
 __all__ = ["CoupledEvidence", "ProjectedEvidence"]
 
-_MOST_SWEEPS = 30
+_MOST_SWEEPS = 50
+_LOST = 0.1  # change of a site after so many sweeps that leaves no evidence to speak of
 _FAR = 0.5  # share of the evidence
 
 
@@ -48,6 +50,8 @@ class ProjectedEvidence:
         if self._sites is not None:
             shard.precision[:], shard.b[:] = self._sites
         found = infer([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
+        if not found.converged and found.sweeps[-1].change > _LOST:
+            raise NotConverged("the sites do not settle at these parameters")
         if found.converged:
             self._sites = shard.precision, shard.b
         gradient = np.concatenate(evidence_gradient([shard], basis, kernel, likelihood, found))
