@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._types import Rows
-from ..learning import CRITERIA, Learning, Model, Step, best_of_starts, find_scale, optimise
+from ..learning import CRITERIA, Learning, Model, Step, best_of_starts, find_scale, optimise, separable, separate
 from ..projected.cost import calibrate, predict_evaluations
 from ..selection.interrupt import Interruption
 from ..shards import own_threads
@@ -91,10 +91,16 @@ def learn(
                 else:
                     model = find_scale(objective, model) if number == 0 else model
                     model, found = optimise(objective, model, stage.iterations, watch, training.learning_tolerance)
+                level = max((step.criterion for step in found), default=level)
+                steps += found
+                if number == max(len(plan) - 2, 0) and _separable(part, model):
+                    model, steps = separate(objective, model, part.X.shape[1], level, steps, watch)
                 model = part.refined(objective, model, watch) if stage == plan[-1] else model
-            steps += found
-            level = max((step.criterion for step in found), default=level)
     return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked, level)
+
+
+def _separable(training: Training, model: Model) -> bool:
+    return training.n_functions == 1 and training.X.ndim == 2 and separable(model, *training.X.shape)
 
 
 def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:
@@ -139,12 +145,15 @@ def stages(n: int, d: int, many: bool = False) -> list[Stage]:
 def predict_seconds(training: Training, tied: bool = False) -> float:
     """Seconds that learning by the evidence of the projected posterior will take, very roughly."""
     total, C, one = 0.0, training.n_functions, training.one_function()
-    many = bool(Model.begin(one.kernel, one.likelihood, tied).of_kernel.sum() >= MANY)
-    for number, stage in enumerate(_stages_of(training, many)):
+    model = Model.begin(one.kernel, one.likelihood, tied)
+    many = bool(model.of_kernel.sum() >= MANY)
+    plan = _stages_of(training, many)
+    for number, stage in enumerate(plan):
         part = one.part(one.sample(stage.rows), stage.active, one.kernel, one.likelihood)
         with own_threads():
             rates = calibrate(part.X, part.y, part.wanted, part.kernel, part.likelihood, part.dtype)
             usual = _USUAL_FOR_MANY if many and number == 0 and C == 1 else min(2 * stage.iterations or 6, _USUAL)
+            usual += _USUAL if number == max(len(plan) - 2, 0) and _separable(training, model) else 0
             total += C * predict_evaluations(rates, stage.rows, stage.active, usual)
     return total
 

@@ -1,6 +1,7 @@
 """How much a kernel looks at each column."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from .dot_product import DotProduct
 from .embedding import Embedding, Relevance
 from .stationary import Stationary
 
-__all__ = ["column_weights"]
+__all__ = ["column_weights", "separate_scales"]
 
 
 def column_weights(kernel: Kernel, p: int) -> Floats | None:
@@ -47,3 +48,10 @@ def _weights(kernel: Kernel, around: Floats | None) -> Iterator[Floats]:
         for _, part in kernel._children():
             if isinstance(part, Kernel):
                 yield from _weights(part, around)
+
+
+def separate_scales(kernel: Kernel, p: int) -> Kernel:
+    """Return the same kernel with a length scale for each of p columns where it had one for all."""
+    if isinstance(kernel, Stationary):
+        return replace(kernel, length_scale=np.broadcast_to(kernel.length_scale, (p,)).copy())
+    return replace(kernel, **{name: separate_scales(getattr(kernel, name), p) for name in kernel._parts})

@@ -7,6 +7,7 @@ from .model import Model
 from .objective import CoupledEvidence, ProjectedEvidence
 from .optimise import Step, find_scale, optimise
 from .priors import Gamma, Normal, slh_priors
+from .separation import separable, separate
 from .settings import CRITERIA, Learning
 from .starts import best_of_starts, second_look, starts
 
@@ -28,6 +29,8 @@ __all__ = [
     "minor_steps",
     "optimise",
     "second_look",
+    "separable",
+    "separate",
     "slh_priors",
     "starts",
 ]

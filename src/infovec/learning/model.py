@@ -8,6 +8,7 @@ import numpy as np
 from .._types import Floats, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
+from ..kernels.relevances import separate_scales
 from ..likelihoods import Likelihood
 from ..numerics.transforms import Transform
 from .priors import Gamma, Prior
@@ -40,6 +41,8 @@ class Model:
         unless its numbers have a prior of their own, or none. Numbers that move together count once, by the average.
     limits : array of shape (q, 2), optional
         Bounds of the free numbers that were asked for; NaN where none were.
+    tied : bool
+        Whether length scales move together because nobody asked for others.
     """
 
     kernel: Kernel
@@ -48,6 +51,7 @@ class Model:
     group: Rows
     priors: tuple[tuple[int, Prior | None], ...] = ()
     limits: Floats | None = None
+    tied: bool = False
 
     @classmethod
     def begin(
@@ -79,7 +83,23 @@ class Model:
         if not np.array_equal(start, given):
             q = kernel.theta.size
             kernel, likelihood = kernel.with_theta(start[:q]), likelihood.with_theta(start[q:])
-        return cls(kernel, likelihood, start, group, priors, limits)
+        return cls(kernel, likelihood, start, group, priors, limits, tied)
+
+    def separated(self, p: int) -> tuple[Self, Rows]:
+        """Return a model at the same parameters whose p columns have length scales that move alone.
+
+        Also return the position among the steps here from which each of its steps comes.
+        """
+        kernel = separate_scales(self.kernel, p)
+        here, there = self._names(self.kernel), self._names(kernel)
+        come = np.array([here.index(name if name in here else name.partition("[")[0]) for name in there])
+        before = self.group[come]
+        group = np.where(before >= 0, np.cumsum(before >= 0) - 1, -1)
+        return replace(self, kernel=kernel, start=self.start[come], group=group, tied=False), before[before >= 0]
+
+    def _names(self, kernel: Kernel) -> list[str]:
+        return [*(f"kernel.{n}" for n in kernel.parameter_names),
+                *(f"likelihood.{n}" for n in self.likelihood.parameter_names)]  # fmt: skip
 
     @property
     def scales(self) -> Mask:

@@ -1,0 +1,53 @@
+"""Whether columns deserve length scales of their own."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .._types import Floats
+from .model import Model
+from .optimise import Step, optimise
+
+__all__ = ["MOST_COLUMNS", "separable", "separate"]
+
+MOST_COLUMNS = 64  # whose length scales are learned one by one unless asked for
+_ROWS = 10  # for each column at least
+_PRICE = 1.0  # log evidence that a further length scale must bring
+_ITERATIONS = 25
+
+
+def separable(model: Model, n: int, p: int) -> bool:
+    """Whether to try it with n rows and p columns: nobody said how length scales should be learned."""
+    free = model.tied and not model.priors and model.limits is None and bool(model.scales.any())
+    return free and 1 < p <= MOST_COLUMNS and n >= _ROWS * p
+
+
+def separate(
+    objective: Callable[[Model], tuple[float, Floats]],
+    model: Model,
+    p: int,
+    level: float,
+    steps: Sequence[Step],
+    watch: Callable[[Step], bool] | None = None,
+) -> tuple[Model, list[Step]]:
+    """Go on from a model whose length scales move together with one for each of p columns, and take the better one.
+
+    Length scales that are fitted, not integrated out, make the evidence larger by about half for each of them even
+    where they say nothing, so that each must bring more than that.
+
+    Parameters
+    ----------
+    objective : callable
+    model : Model
+    p : int
+    level : float
+        Criterion of the model.
+    steps : sequence of Step
+        Taken so far; they are returned in terms of the model that is taken, with those taken here.
+    """
+    several, columns = model.separated(p)
+    found, more = optimise(objective, several, _ITERATIONS, watch)
+    reached = max((step.criterion for step in more), default=-np.inf)
+    if reached <= level + _PRICE * (several.size - model.size):
+        return model, list(steps)
+    return found, [*(step._replace(theta=step.theta[columns]) for step in steps), *more]

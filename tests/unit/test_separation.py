@@ -1,0 +1,74 @@
+"""Length scales that move together until the evidence says that columns differ."""
+
+import numpy as np
+import pytest
+
+from infovec import IVMClassifier, IVMRegressor
+from infovec.kernels import RBF, Bias, Matern
+from infovec.kernels.relevances import separate_scales
+from infovec.learning import Learning, Model, Normal, separable, separate
+from infovec.likelihoods import Gaussian, Probit
+
+
+def test_a_kernel_with_separate_scales_is_the_same_kernel():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    kernel = 2.0 * (RBF(1.5, 2.0) * Matern([1.0, 2.0, 3.0], 0.5, nu=1.5)) + Bias(0.3)
+    several = separate_scales(kernel, 3)
+    np.testing.assert_allclose(several(X), kernel(X), rtol=1e-12)
+    assert several.theta.size == kernel.theta.size + 2
+
+
+@pytest.mark.parametrize("scale", [1.5, np.array([1.0, 2.0, 3.0])])
+def test_a_separated_model_is_at_the_same_place(scale):
+    model = Model.begin(RBF(scale, 2.0) + Bias(0.3), Gaussian(0.1), tied=True)
+    moved = model.with_theta(np.arange(1.0, model.size + 1.0) / 10.0)
+    several, columns = moved.separated(3)
+    assert several.size == model.size + 2
+    np.testing.assert_allclose(several.theta, moved.theta[columns])
+    np.testing.assert_allclose(several.kernel.left.length_scale, np.broadcast_to(moved.kernel.left.length_scale, 3))
+    again = several.with_theta(several.theta + 0.1)
+    np.testing.assert_allclose(again.kernel.right.variance, np.exp(0.1) * moved.kernel.right.variance)
+    np.testing.assert_allclose(again.likelihood.variance, np.exp(0.1) * moved.likelihood.variance)
+
+
+def test_when_it_is_tried():
+    free = Model.begin(RBF(1.0), Probit(), tied=True)
+    asked = Model.begin(RBF(1.0), Probit(), tied=True, learning=Learning(priors={"kernel.length_scale": Normal(0, 1)}))
+    assert separable(free, 100, 10)
+    assert not separable(free, 99, 10)
+    assert not separable(free, 100, 1)
+    assert not separable(free, 10_000, 65)
+    assert not separable(asked, 100, 10)
+    assert not separable(Model.begin(RBF(1.0), Probit()), 100, 10)
+
+
+def test_a_scale_that_brings_less_than_its_price_is_not_taken():
+    model = Model.begin(RBF(1.0), Gaussian(), tied=True)
+
+    def objective(gain):
+        def value(at):
+            scales = np.log(np.broadcast_to(at.kernel.length_scale, 3))
+            return -gain * float(np.sum((scales - [0.0, 0.0, 1.0]) ** 2)), at.pull(
+                np.concatenate([-2.0 * gain * (scales - [0.0, 0.0, 1.0]), np.zeros(3)])
+            )
+
+        return value
+
+    for gain, taken in ((1.5, False), (4.0, True)):  # what it brings is two thirds of the gain more than at the middle
+        at_best = model.with_theta(np.array([1.0 / 3.0, 0.0, 0.0, 0.0])[: model.size])
+        found, steps = separate(objective(gain), at_best, 3, -gain * 2.0 / 3.0, [])
+        assert (found.size > model.size) == taken
+        assert bool(steps) == taken
+
+
+def test_columns_that_matter_are_told_from_those_that_do_not():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 5))
+    y = np.sin(2.0 * X[:, 1]) + 0.1 * rng.normal(size=500)
+    model = IVMRegressor(n_active=100, random_state=0).fit(X, y)
+    scales = model.kernel_.left.length_scale
+    assert np.argmin(scales) == 1
+    assert np.min(np.delete(scales, 1)) > 4.0 * scales[1]
+    assert model.history_["theta"].shape[1] == 5 + 4
+    even = IVMClassifier(n_active=60, random_state=0).fit(X, X.sum(axis=1) + rng.normal(size=500) > 0)
+    assert np.ndim(even.kernel_.left.length_scale) == 0
