@@ -3,8 +3,9 @@
 Inputs are standardised for all (images and a9a are left as they are). infovec learns its kernel by the evidence, and
 that time counts; with ``families`` it learns four of them (Gaussian with one length scale or one for each column, with
 and without a linear part) and takes the one of the largest evidence, and all that time counts; with ``fixed`` it takes
-the kernel named in the table below. Of the peers only the final fit is timed:
-their kernel width and regularisation come from a grid of 4 by 3, tried on 3000 training rows with a third held out.
+the kernel named in the table below. On kin40k every column has a length scale of its own. GPyTorch trains on a9a until
+its log loss on the test rows is 0.322, or time is up. Of the other peers only the final fit is timed: their kernel
+width and regularisation come from a grid of 4 by 3, tried on 3000 training rows with a third held out.
 """
 
 import json
@@ -32,14 +33,16 @@ class Set:
     standardise: bool = True
     gamma: float | None = None
     variance: float | None = None
+    ard: bool = False
+    target: float | None = None  # log loss at which GPyTorch may stop
 
 
 SETS = {
     s.name: s
     for s in (
-        Set("a9a", standardise=False, gamma=0.02, variance=5.0), Set("ijcnn1"), Set("spambase"), Set("banana"),
-        Set("twonorm"), Set("mnist", d=1000, standardise=False, gamma=0.03, variance=200.0),
-        Set("kin40k", d=1000, real=True), Set("protein", real=True),
+        Set("a9a", standardise=False, gamma=0.02, variance=5.0, target=0.322), Set("ijcnn1"), Set("spambase"),
+        Set("banana"), Set("twonorm"), Set("mnist", d=1000, standardise=False, gamma=0.03, variance=200.0),
+        Set("kin40k", d=1000, real=True, ard=True), Set("protein", real=True),
     )
 }  # fmt: skip
 
@@ -85,13 +88,15 @@ def _families(chosen: Set, p: int) -> ByEvidence:
     return ByEvidence([estimator(k + Bias(1.0), n_active=chosen.d, random_state=0) for k in kernels])
 
 
-def _infovec(chosen: Set, side: str) -> Any:
+def _infovec(chosen: Set, side: str, p: int) -> Any:
     from infovec import IVMClassifier, IVMRegressor
     from infovec.kernels import RBF, Bias
 
     settings: dict[str, Any] = {"n_active": chosen.d, "random_state": 0}
     if side == "fixed":
         settings |= {"kernel": RBF((2 * chosen.gamma) ** -0.5, chosen.variance) + Bias(0.1), "learn": None}
+    elif chosen.ard:
+        settings["kernel"] = RBF(np.full(p, (2.0 * p) ** 0.5)) + Bias(1.0)
     if side == "factorised":
         settings["approximation"] = "factorised"
     return (IVMRegressor if chosen.real else IVMClassifier)(**settings)
@@ -155,17 +160,17 @@ def fit_once(task: Task, side: str, quick: bool, seconds: float) -> dict[str, An
         from .peers import SGPRRegressor, SVGPClassifier, warm_up
 
         warm_up()
-        model = (
-            SGPRRegressor(n_inducing=chosen.d, seconds=seconds)
-            if chosen.real
-            else SVGPClassifier(n_inducing=chosen.d, seconds=seconds)
-        )
+        if chosen.target:
+            model = SVGPClassifier(n_inducing=chosen.d, seconds=seconds, target=chosen.target).fit(X, y, Z, t)
+            return {**_scores(chosen, model, Z, t), "seconds": model.seconds_}
+        peer = SGPRRegressor if chosen.real else SVGPClassifier
+        model = peer(n_inducing=chosen.d, seconds=seconds)
     elif side in ("nystroem", "calibrated"):
         model = _tuned(chosen, side, X, y)
     elif side == "families":
         model = _families(chosen, X.shape[1])
     else:
-        model = _infovec(chosen, side)
+        model = _infovec(chosen, side, X.shape[1])
     fitted = []
     cost = watched(lambda: fitted.append(model.fit(X, y)))
     return {**_scores(chosen, fitted[0], Z, t), "seconds": cost.seconds, "peak_memory_mb": cost.peak_memory_mb}

@@ -13,6 +13,10 @@ class NotPositiveDefinite(InfovecError, ValueError):
     """The kernel is not a covariance function on the rows at hand."""
 
 
+class NotConverged(InfovecError, ArithmeticError):
+    """Inference did not settle, so that there is no evidence to compare."""
+
+
 class DataError(InfovecError, ValueError):
     """A table cannot be read, or does not fit the model."""
 

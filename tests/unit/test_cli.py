@@ -226,6 +226,15 @@ def test_relevant_columns_are_found(tmp_path, kernel):
     assert found[1]["relevance"] < 0.6
 
 
+def test_a_report_without_matplotlib_is_refused_before_any_work(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("infovec.cli.reporting.find_spec", lambda name: None)
+    done = run(
+        "fit", folder / "spam.csv", "-t", "kind", "-o", tmp_path / "m.ivm", "--report", tmp_path / "r.html", code=1
+    )
+    assert "--report needs matplotlib" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_reports(folder, tmp_path):
     done = run(
         "fit", folder / "spam.csv", "-t", "kind", "-o", tmp_path / "m.ivm", "--report", tmp_path / "fit.html",

@@ -12,6 +12,7 @@ from sklearn import datasets as sklearn_datasets
 
 from infovec.datasets import Reading, delimited, named, open_source, text
 from infovec.datasets.source import Wanted
+from infovec.datasets.stored import StoredRows, stored_rows
 from infovec.errors import CellError, DataError
 
 RNG = np.random.default_rng(0)
@@ -156,6 +157,37 @@ def test_npz_files(tmp_path):
     numbers, _, target, _ = whole(source, Wanted(("x2", "x1"), (), "y", "word"))
     np.testing.assert_array_equal(numbers, X[:, [1, 0]])
     assert target == labels.tolist()
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_large_npz_files_are_read_by_rows(tmp_path, monkeypatch, save):
+    monkeypatch.setattr("infovec.datasets.stored._LARGE", 0)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 3)).astype(np.float32), np.arange(20_000.0)
+    path = tmp_path / "x.npz"
+    save(path, X=X, y=y)
+    with open_source(str(path)) as source:
+        assert isinstance(source._X, StoredRows)
+        wanted = Wanted(("x3", "x1"), ("x2",), "y")
+        for _ in range(2):  # from the start again
+            blocks = list(source.blocks(wanted))
+            np.testing.assert_array_equal(np.vstack([b.numbers for b in blocks]), X[:, [2, 0]])
+            np.testing.assert_array_equal(np.concatenate([b.target for b in blocks]), y)
+            assert [float(w) for b in blocks for w in b.words[0]] == X[:, 1].tolist()
+    for matrix in (np.asfortranarray(X), X[:, 0].astype(object)):
+        np.savez(path, X=matrix)
+        assert stored_rows(str(path), "X") is None
+
+
+def test_a_large_npz_file_that_is_damaged(tmp_path, monkeypatch):
+    monkeypatch.setattr("infovec.datasets.stored._LARGE", 0)
+    path = tmp_path / "x.npz"
+    np.savez_compressed(path, X=np.random.default_rng(0).normal(size=(20_000, 3)), y=np.zeros(20_000))
+    raw = bytearray(path.read_bytes())
+    raw[200_000:200_050] = bytes(50)
+    path.write_bytes(raw)
+    with open_source(str(path)) as source, pytest.raises(DataError, match=r"x\.npz is damaged"):
+        list(source.blocks(Wanted(("x1",))))
 
 
 def test_npz_files_in_parts(tmp_path):

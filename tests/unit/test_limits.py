@@ -243,6 +243,32 @@ def test_an_interruption_leaves_a_usable_model_that_can_grow():
         assert np.all(np.isfinite(mean))
 
 
+@pytest.mark.parametrize("approximation", ["projected", "factorised"])
+def test_an_interruption_while_learning_soon_leaves_a_usable_model(approximation, monkeypatch):
+    monkeypatch.setattr("infovec.estimators.base._SOON", 0.2)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 8))
+    y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=2000) > 0).astype(int)
+    times = []
+
+    def interrupt(progress):
+        if progress.log_evidence is not None and not progress.included and not times:
+            times.append(time.perf_counter())
+            signal.raise_signal(signal.SIGINT)
+
+    model = IVMClassifier(
+        n_active=2000, learn="ep", approximation=approximation, callback=interrupt, warm_start=True, random_state=0
+    )
+    with pytest.warns(UserWarning, match="interrupted while learning: the model has"):
+        model.fit(X, y)
+    assert time.perf_counter() - times[0] < 10.0
+    assert model.stop_reason_ == "interrupted from the keyboard"
+    assert 0 < len(model.active_) < 2000
+    assert model.score(X, y) > 0.6
+    d = len(model.active_)
+    assert len(model.set_params(callback=None).grow(2).active_) == d + 2
+
+
 SCRIPT = """
 import signal, sys, threading, numpy as np, warnings
 warnings.simplefilter("ignore")

@@ -1,5 +1,7 @@
 """Single precision predicts as well as double, or is not used: log loss, near duplicates, extreme kernels."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from fixed import IVMClassifier, IVMRegressor
@@ -173,3 +175,39 @@ def test_distances_of_near_duplicates_in_single_precision(norm, form):
     D = distances_to(form(Z))(form(X))
     assert D.dtype == np.float32
     np.testing.assert_allclose(D, exact, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("offset", [0.0, 0.5, 30.0])
+@pytest.mark.parametrize("unit", [1e-18, 1e-3, 1.0, 1e3, 1e18])
+@pytest.mark.parametrize("ard", [False, True])
+@pytest.mark.parametrize("large", [False, True])
+def test_distances_with_scaled_columns(large, ard, unit, offset, dtype, monkeypatch):
+    if large:
+        monkeypatch.setattr("infovec.kernels.geometry._LARGE", 0)
+    rng = np.random.default_rng(1)
+    X, Z = (offset + rng.standard_normal((n, 12)) for n in (9, 40))
+    X, Z = (unit * X).astype(dtype), (unit * Z).astype(dtype)
+    factor = (np.geomspace(0.1, 3.0, 12) if ard else 0.7) / unit
+    exact = np.sum((factor * (X[:, None].astype(np.float64) - Z.astype(np.float64))) ** 2, axis=2)
+    D = distances_to(Z, factor)(X)
+    assert D.dtype == dtype
+    np.testing.assert_allclose(D, exact, rtol=1e-4 if dtype == "float32" else 1e-11)
+
+
+@pytest.mark.parametrize("length_scale", [40.0, np.linspace(20.0, 60.0, 500)], ids=["one", "each"])
+def test_a_kernel_bound_to_centred_rows_keeps_no_copy_of_them(length_scale):
+    Z = np.random.default_rng(0).standard_normal((2200, 500)).astype(np.float32)
+
+    def kept(inputs):
+        tracemalloc.start()
+        try:
+            block = RBF(length_scale, 2.0).on(inputs)
+            size = tracemalloc.get_traced_memory()[0]
+            np.testing.assert_allclose(block(inputs[:2]).diagonal(), 2.0, rtol=1e-4)
+            return size / inputs.nbytes
+        finally:
+            tracemalloc.stop()
+
+    assert kept(Z) < 0.02
+    assert kept(Z + np.float32(10.0)) > 0.9  # moved to their mean

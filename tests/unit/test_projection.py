@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 from fixed import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from scipy.linalg import lapack
+from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-from infovec.errors import ParameterError
+from infovec.errors import NotConverged, ParameterError
 from infovec.kernels import RBF, Bias
-from infovec.likelihoods import Gaussian
+from infovec.learning import Model, ProjectedEvidence, objective, optimise
+from infovec.likelihoods import Gaussian, Logit, Probit
+from infovec.projected import infer, make_basis
 from infovec.projected.ep import next_damping
+from infovec.shards import ProjectedShard
 
 KERNEL = RBF(0.8, 4.0) + Bias(0.5)
 
@@ -177,3 +181,26 @@ def test_damping_ends_the_motion_of_one_direction(slope):
         damping, before = next_damping(damping, step * before, before**2), step
     assert x == pytest.approx(1.0 / (1.0 - slope), rel=1e-6)
     assert 0.0 < damping <= 1.0
+
+
+@pytest.mark.parametrize("likelihood", [Logit(), Probit()])
+def test_sites_that_overshoot_from_nothing_settle(likelihood):
+    X, y = make_moons(1000, noise=0.35, random_state=0)
+    kernel, active = RBF(0.6, 80.0) + Bias(9.0), np.arange(100)
+    shard = ProjectedShard(np.arange(1000), X, 2.0 * y - 1.0, kernel, likelihood, "float64")
+    shard.project(make_basis(kernel, active, X[active], "float64"))
+    found = infer([shard])
+    assert found.converged
+    assert len(found.sweeps) < 50
+
+
+def test_evidence_of_sites_that_do_not_settle_is_none(monkeypatch):
+    X, y = make_moons(300, noise=0.35, random_state=0)
+    monkeypatch.setattr(objective, "_MOST_SWEEPS", 2)
+    evidence = ProjectedEvidence(np.arange(300), X, 2.0 * y - 1.0, np.arange(50), "float64", True)
+    model = Model.begin(RBF(0.6, 80.0), Logit())
+    with pytest.raises(NotConverged, match="do not settle"):
+        evidence(model)
+    found, steps = optimise(evidence, model, 5)
+    assert found is model
+    assert not steps

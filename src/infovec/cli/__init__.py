@@ -2,11 +2,14 @@
 
 import sys
 
+from .start import start_without_pandas
+
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command ``infovec``."""
+    start_without_pandas()
     try:
         from .commands import infovec
     except ImportError as error:

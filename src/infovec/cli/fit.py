@@ -15,11 +15,12 @@ import numpy as np
 
 from ..datasets import Reading, Source, open_source
 from ..errors import DataError
+from ..numerics.heap import give_back
 from ..selection import Progress
 from .build import build
 from .gather import Choices, Gathered, gather
 from .model import Model, n_active, save_model
-from .reporting import check_folder, write_report
+from .reporting import check_report, write_report
 from .screen import Screen, Tell
 
 __all__ = ["run"]
@@ -30,10 +31,11 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
     start = time.perf_counter()
     if not Path(output).absolute().parent.is_dir():
         raise DataError(f"there is no folder {Path(output).absolute().parent} to write {Path(output).name} to")
-    check_folder(options["report"])
+    check_report(options["report"])
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
     with open_source(data, reading) as source, screen.work("reading") as tell:
         gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()))
+    give_back()
     for text in (*gathered.notes, _found(gathered)):
         screen.note(text)
     model = build(gathered.X, gathered.target, options)

@@ -1,5 +1,6 @@
 """Reports of models of tables: names and units are those of the table."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from ..estimators.relevances import model_relevances
 from ..evaluation import Predictions, learning_curve
 from .model import Model, own_units
 
-__all__ = ["check_folder", "write_report"]
+__all__ = ["check_report", "write_report"]
 
 _SHOWN = 200  # active rows at most
 
@@ -20,8 +21,10 @@ _ORIGIN = {
 }  # fmt: skip
 
 
-def check_folder(path: str | None) -> None:
-    """Raise before any work is done when there is no folder for the report."""
+def check_report(path: str | None) -> None:
+    """Raise before any work is done when there is no folder for the report, or nothing to draw it with."""
+    if path and find_spec("matplotlib") is None:
+        raise DataError("--report needs matplotlib for its pictures: pip install 'infovec[plot]', or leave it out")
     if path and not Path(path).absolute().parent.is_dir():
         raise DataError(f"there is no folder {Path(path).absolute().parent} to write {Path(path).name} to")
 

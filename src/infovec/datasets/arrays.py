@@ -1,6 +1,7 @@
 """Tables that are in memory already: arrays of an .npz file or of a data set with a name."""
 
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import CellError, DataError
-from .source import Block, Kind, Source, Wanted, word
+from .source import Block, Kind, Source, Wanted, block_rows, word
+from .stored import StoredRows, stored_rows
 
 __all__ = ["PARTS", "ArrayTable", "read_npz"]
 
 PARTS = ("train", "test", "valid")
-_ROWS = 8192  # in a block
+_DAMAGED = (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error)
 _TASKS = {"classification": "classify", "regression": "regress"}
 
 
@@ -24,7 +26,7 @@ class ArrayTable(Source):
     Parameters
     ----------
     name : str
-    X : array of shape (n, p)
+    X : array of shape (n, p), or StoredRows
         Numbers; copied in blocks only.
     y : array of shape (n,), optional
     columns : sequence of str, optional
@@ -39,7 +41,7 @@ class ArrayTable(Source):
     def __init__(
         self,
         name: str,
-        X: Array,
+        X: Array | StoredRows,
         y: Array | None = None,
         columns: Sequence[str] | None = None,
         target: str = "y",
@@ -77,14 +79,26 @@ class ArrayTable(Source):
         if len(at) != len(wanted.numbers):
             raise DataError(f"{self.name}: its target cannot be one of the inputs")
         whole = at == list(range(self._X.shape[1]))
-        for start in range(0, len(self._X), _ROWS):
-            part = slice(start, start + _ROWS)
-            X = self._X[part] if whole else self._X[part][:, at]
-            words = [self._column_words(name, place[name], part) for name in wanted.words]
+        step = block_rows(self._X.shape[1])
+        for start in range(0, len(self._X), step):
+            part = slice(start, start + step)
+            rows = self._rows(part)
+            words = [
+                [word(v) for v in (self._words[name][part] if name in self._words else rows[:, place[name]].tolist())]
+                for name in wanted.words
+            ]
+            X = rows if whole else rows[:, at]
             yield Block(start, X.astype(np.float64), words, self._target(wanted, part))
 
-    def _column_words(self, name: str, at: int, part: slice) -> list[str | None]:
-        return [word(v) for v in (self._words[name][part] if name in self._words else self._X[part, at].tolist())]
+    def _rows(self, part: slice) -> Array:
+        try:
+            return self._X[part]
+        except _DAMAGED as error:
+            raise DataError(f"{self.name} is damaged: {error}") from error
+
+    def close(self) -> None:
+        if isinstance(self._X, StoredRows):
+            self._X.close()
 
     def _target(self, wanted: Wanted, part: slice) -> Floats | list[str | None] | None:
         if wanted.target is None or self._y is None:
@@ -118,12 +132,13 @@ def read_npz(path: str, part: str | None, name: str | None = None) -> ArrayTable
             suffix = "" if part is None else f"_{part}"
             if f"X{suffix}" not in file.files:
                 raise DataError(f"{name} has no part {part!r}; it has {', '.join(file.files)}")
-            X, y = file[f"X{suffix}"], file[f"y{suffix}"] if f"y{suffix}" in file.files else None
+            X = stored_rows(path, f"X{suffix}") or file[f"X{suffix}"]
+            y = file[f"y{suffix}"] if f"y{suffix}" in file.files else None
             task = _TASKS.get(str(file["task"])) if "task" in file.files else None
             if y is not None and task == "classify" and "classes" in file.files:
                 y = _labels(y, file["classes"])
             columns = [str(c) for c in file["columns"]] if "columns" in file.files else None
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except _DAMAGED as error:
         if isinstance(error, DataError | FileNotFoundError | PermissionError):
             raise
         raise DataError(f"{name} is not a file of plain NumPy arrays: {error}") from error

@@ -7,11 +7,9 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import CellError, DataError
-from .source import Block, Kind, Source, Wanted, word
+from .source import Block, Kind, Source, Wanted, block_rows, word
 
 __all__ = ["ParquetTable"]
-
-_ROWS = 8192  # in a block
 
 
 class ParquetTable(Source):
@@ -31,7 +29,7 @@ class ParquetTable(Source):
         except arrow.ArrowInvalid as error:
             raise DataError(f"{path} is not a Parquet file: {error}") from error
         self._schema = self._file.schema_arrow
-        self._types = arrow.types
+        self._types, self._memory = arrow.types, arrow.default_memory_pool()
         if self._file.metadata.num_rows == 0:
             raise DataError(f"{path} has no rows")
         self._read = 0
@@ -42,6 +40,7 @@ class ParquetTable(Source):
 
     def close(self) -> None:
         self._file.close()
+        self._memory.release_unused()
 
     def share_read(self) -> float | None:
         return self._read / self._file.metadata.num_rows
@@ -55,7 +54,7 @@ class ParquetTable(Source):
 
     def _blocks(self, wanted: Wanted) -> Iterator[Block]:
         columns = list(dict.fromkeys(wanted.names()))
-        for batch in self._file.iter_batches(batch_size=_ROWS, columns=columns):
+        for batch in self._file.iter_batches(batch_size=block_rows(len(columns)), columns=columns):
             X = np.empty((batch.num_rows, len(wanted.numbers)))
             for j, name in enumerate(wanted.numbers):
                 X[:, j] = self._numbers(name, batch.column(name))

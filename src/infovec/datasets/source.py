@@ -8,12 +8,18 @@ from typing import Any, Literal, Self, TypeAlias
 from .._types import Floats, Inputs
 from ..errors import DataError
 
-__all__ = ["MISSING", "Block", "Kind", "Source", "Wanted", "word"]
+__all__ = ["MISSING", "Block", "Kind", "Source", "Wanted", "block_rows", "word"]
 
 Kind: TypeAlias = Literal["number", "word"]
 
+_NUMBERS, _ROWS = 2**19, 8192  # in a block at most
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 """Cells that stand for a missing value, in small letters."""
+
+
+def block_rows(columns: int) -> int:
+    """Return how many rows make a block: few of a wide table, since there are several copies of a block."""
+    return max(min(_NUMBERS // max(columns, 1), _ROWS), 64)
 
 
 def word(cell: Any) -> str | None:

@@ -2,15 +2,12 @@
 
 import logging
 import time
-import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Floats, Inputs
@@ -18,15 +15,16 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning, Step
 from ..likelihoods import Likelihood
-from ..posterior import Posterior
-from ..selection import Callback, Driver, Patience, Progress, StopReason
+from ..numerics.heap import give_back
+from ..selection import Callback, Driver, Patience, Progress
 from .budget import memory_limit, stub_entries, threads, time_limit
+from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .defaults import default_kernel
+from .ending import ended
 from .gain_driver import GainDriver
-from .inference import Result, Run, not_converged
-from .inputs import read
-from .learner import LEARN, predict_seconds
-from .progress import ProgressBar
+from .inference import Result, Run
+from .latent import Latent
+from .learner import LEARN, Learned, predict_seconds
 from .reporting import Reporting
 from .restarts import learn
 from .sample import Sample
@@ -38,15 +36,12 @@ from .warm import State, continues
 __all__ = ["InformativeVectorMachine"]
 
 _log = logging.getLogger("infovec")
+_SOON, _SOON_SHARE = 3.0, 0.2  # seconds, and share of those that learning took, for a model after an interruption
 _LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
 
-class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
-
-    kernel_: Kernel
-    likelihood_: Likelihood
-    posterior_: Posterior
 
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
@@ -67,7 +62,7 @@ class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCM
         pool_size: int | str | None = "auto",
         initial: Any = None,
         selection: str = "auto",
-        blur: bool = True,
+        blur: bool | str = "auto",
         max_memory: Any = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -112,11 +107,13 @@ class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCM
         tags.input_tags.sparse = True
         return tags
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Select the active rows and fit their sites.
 
         When it fails, whatever was fitted before is still there. When it is interrupted from the keyboard or runs out
-        of time, the model of the rows included so far is fitted, and ``stop_reason_`` says so.
+        of time, the model of the rows included so far is fitted, and ``stop_reason_`` says so. An interruption while
+        learning leaves a few seconds to select and infer with the parameters found so far.
 
         Parameters
         ----------
@@ -135,12 +132,14 @@ class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCM
         -------
         self
         """
+        begin_fit(self, X, y, sample_weight)
         before, start = dict(vars(self)), time.perf_counter()
         try:
             with threads(self.n_jobs):
                 training = self._prepare(X, y, sample_weight)
                 self._train(training)
             self.n_samples_fit_, self.fit_seconds_ = training.given.n_given, time.perf_counter() - start
+            end_fit(self, X, y, sample_weight)
         except BaseException:
             if "_state" not in vars(self):  # it was going on from there
                 before.pop("_state", None)
@@ -233,15 +232,15 @@ class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCM
         if state is not None and self.warm_start and data == state.data and continues(training, settings, state):
             self._go_on(state, training.wanted, training.patience())
             return
-        start, steps = time.perf_counter(), list[Step]()
+        start, steps, interrupted = time.perf_counter(), list[Step](), False
         if self.learn is not None:
-            training, steps = self._learn(training)
+            training, steps, interrupted, _ = self._learn(training)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
         learned = time.perf_counter() - start
         driver = training.driver()
         driver.include(training.initial)
-        self._run(driver, training, training.wanted, training.patience(), learned)
+        self._run(driver, training, training.wanted, training.patience(), learned, interrupted)
         if steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
@@ -254,9 +253,9 @@ class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCM
         if self.warm_start:
             self._state = State(driver, training, settings, data)
 
-    def _learn(self, training: Training) -> tuple[Training, list[Step]]:
-        """Find parameters by the evidence; going on is all right when it is interrupted."""
-        start, tell = time.perf_counter(), self._listeners()
+    def _learn(self, training: Training) -> Learned:
+        """Find parameters by the evidence."""
+        start, tell = time.perf_counter(), listeners(self)
 
         def watch(step: Step) -> bool:
             seconds = time.perf_counter() - start
@@ -265,23 +264,8 @@ class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCM
         learning = self.learn if isinstance(self.learn, Learning) else Learning(str(self.learn))
         limit = _LEARNING_SHARE * time_limit(self.max_time)
         learned = learn(training, self.kernel is None, limit, watch, learning)
-        if learned.interrupted:
-            warnings.warn(
-                "interrupted while learning: the fit goes on with the parameters found so far; "
-                "interrupt again to end it",
-                stacklevel=4,
-            )
-        return learned.training, learned.steps
-
-    def _listeners(self) -> Callable[[Progress], bool] | None:
-        """Return a function that tells all who listen, and says whether one of them wants an end."""
-        callbacks = [c for c in (ProgressBar() if self.verbose else None, self.callback) if c is not None]
-
-        def tell(progress: Progress) -> bool:
-            answers = [bool(c(progress)) for c in callbacks]  # all of them, even if the first says stop
-            return any(answers)
-
-        return tell if callbacks else None
+        give_back()
+        return learned
 
     def _go_on(self, state: State, wanted: int, patience: Patience | None) -> None:
         """Continue the driver of an earlier fit; when that fails it is no longer kept, the model is."""
@@ -304,19 +288,15 @@ class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCM
         wanted: int,
         patience: Patience | None,
         spent: float = 0.0,
+        interrupted: bool = False,
     ) -> None:
-        """Select, infer, and store what came of it."""
+        """Select, infer, and store what came of it; soon if learning was interrupted."""
         limit = time_limit(self.max_time)
         left = max(limit - spent, 0.25 * limit)  # a model without active rows is none
-        run = Run(driver, training.given.X, training, self._listeners(), left)
+        left = min(left, max(_SOON, _SOON_SHARE * spent)) if interrupted else left
+        run = Run(driver, training.given.X, training, listeners(self), left)
         stop, result = run.to(wanted, patience)
-        if stop is StopReason.INTERRUPTED:
-            warnings.warn(
-                f"interrupted: the model has {len(result.active)} of {wanted} active rows and is usable", stacklevel=4
-            )
-        elif not result.converged and stop is not StopReason.TIME:
-            warnings.warn(not_converged(result), ConvergenceWarning, stacklevel=4)
-        self._store(driver, result, training, str(stop))
+        self._store(driver, result, training, str(ended(stop, result, wanted, interrupted)))
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k != "_state"}
@@ -332,52 +312,3 @@ class InformativeVectorMachine(Savable, Reporting, BaseEstimator, metaclass=ABCM
             "row": self.active_, "score": driver.scores[:d].copy(), "seconds": driver.seconds[:d].copy(),
             **result.history(),
         }  # fmt: skip
-
-    def _read(self, X: Any) -> Inputs:
-        """Inputs to predict for, in double precision."""
-        check_is_fitted(self)
-        X = read(self, self.kernel_, X)
-        return X.astype(np.float64) if self.kernel_.numeric else X
-
-    def _latent(self, X: Any) -> tuple[Floats, Floats]:
-        """Latent mean and variance."""
-        inputs = self._read(X)
-        return self.posterior_.predict(inputs)
-
-    def _testimony(self, X: Inputs) -> dict[str, Floats]:
-        """Predictions that a saved model must repeat when it is loaded."""
-        mean, std = self.predict_latent(X)
-        return {"mean": np.asarray(mean), "var": np.asarray(std) ** 2}
-
-    def predict_latent(self, X: Any, return_std: bool = True, return_noise: bool = False) -> Any:
-        """Predict the latent function.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-        return_std : bool
-            Whether to return the standard deviation as well.
-        return_noise : bool
-            Whether to return, beside both, the noise of the target.
-
-        Returns
-        -------
-        mean : array of shape (n_samples,)
-        std : array of shape (n_samples,)
-            Uncertainty about the function itself, which more data would reduce.
-        noise : array of shape (n_samples,)
-            Standard deviation of the target when the function is known, averaged over what it may be: what no data
-            would reduce. For two classes the target counts as -1 and 1, for ordered ones as 0, 1, 2 and so on.
-
-        Notes
-        -----
-        The bias of the likelihood is not part of the latent function: with Gaussian noise the target is the latent
-        function plus ``likelihood_.bias`` plus noise, with the probit a class is decided by their sum.
-        """
-        if not return_std and not return_noise:
-            inputs = self._read(X)
-            return self.posterior_.mean(inputs)
-        mean, var = self._latent(X)
-        if not return_noise:
-            return mean, np.sqrt(var)
-        return mean, np.sqrt(var), np.sqrt(self.likelihood_.label_noise(mean, var))

@@ -12,6 +12,7 @@ from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..selection import Callback
+from .callbacks import outside
 from .defaults import ORDINAL_VARIANCE, named, ordinal
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
@@ -69,7 +70,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         pool_size: int | str | None = "auto",
         initial: Any = None,
         selection: str = "auto",
-        blur: bool = True,
+        blur: bool | str = "auto",
         max_memory: Any = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -136,7 +137,7 @@ def _warn_of_words(found: Array) -> None:
         warnings.warn(
             f"IVMOrdinalClassifier orders the categories alphabetically: {', '.join(map(str, found[:6]))}. "
             "Name them from lowest to highest: categories=[...]",
-            stacklevel=5,
+            stacklevel=outside(),
         )
 
 

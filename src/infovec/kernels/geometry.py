@@ -19,6 +19,8 @@ __all__ = [
 ]
 
 _FEW_COLUMNS = 4
+_LARGE = 2**20  # numbers from which a copy is worth avoiding
+_SMALLEST = 1e-20  # squared norm and squared factor whose products single precision holds with room to spare
 _FAR = 100.0  # squared norm from which single precision would blur the distances among rows that are neighbours
 
 
@@ -53,13 +55,23 @@ def as_dense(X: Inputs) -> Floats:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
 
 
-def distances_to(Z: Inputs) -> Callable[[Inputs], Floats]:
-    """Squared distances to the rows of Z, as a function of X.
+def distances_to(Z: Inputs, factor: float | Floats = 1.0, name: str = "factor") -> Callable[[Inputs], Floats]:
+    """Squared distances to the rows of Z, all columns multiplied by ``factor`` first, as a function of X.
 
-    By |x|^2 + |z|^2 - 2 x'z. Dense inputs are first moved to the mean of Z, since large offsets would
-    cancel; with few columns the differences are squared and added directly, which cancels nothing.
-    In single precision, distances among rows far out are computed in double.
+    By |x|^2 + |z|^2 - 2 x'z. Dense inputs are first moved to the mean of Z, since large offsets would cancel; but a
+    large Z that lies around the origin is kept as it is, without a copy. With few columns the differences are squared
+    and added directly, which cancels nothing. In single precision, distances among rows far out are computed in
+    double. ``name`` is the parameter to blame for a factor of the wrong length.
     """
+    large = isinstance(Z, np.ndarray) and Z.size > _LARGE and Z.shape[1] > _FEW_COLUMNS
+    if large and _around_origin(Z, factor, name):
+        by_products = _by_products(Z, factor)
+        return lambda X: by_products(_plain(X))
+    scaled = _scaled_distances_to(scale_columns(Z, factor, name))
+    return lambda X: scaled(scale_columns(X, factor, name))
+
+
+def _scaled_distances_to(Z: Inputs) -> Callable[[Inputs], Floats]:
     if sparse.issparse(Z):
         return _by_products(Z)
     if Z.shape[1] <= _FEW_COLUMNS:
@@ -69,17 +81,44 @@ def distances_to(Z: Inputs) -> Callable[[Inputs], Floats]:
     return lambda X: centred(_plain(X) - centre)
 
 
-def _by_products(Z: Inputs) -> Callable[[Inputs], Floats]:
-    zz = squared_norms(Z)
+def _around_origin(Z: Floats, factor: float | Floats, name: str) -> bool:
+    """Whether moving Z to its mean would hardly shorten its rows, and no square leaves the range of the numbers."""
+    square = float(np.einsum("ij,ij->", Z, Z, dtype=np.float64)) / max(len(Z), 1)
+    weight = np.square(factor)
+    moderate = _SMALLEST < square < 1.0 / _SMALLEST and np.all((weight > _SMALLEST) & (weight < 1.0 / _SMALLEST))
+    if not moderate:
+        return False
+    mean = scale_columns(Z.mean(axis=0, dtype=np.float64)[None], factor, name)
+    return bool(np.vdot(mean, mean) <= 0.5 * np.mean(_weighted_norms(Z, factor), dtype=np.float64))
+
+
+def _weighted_norms(X: Inputs, factor: float | Floats) -> Floats:
+    """Squared length of every row with its columns multiplied by ``factor``."""
+    if np.ndim(factor) == 0:
+        norms = squared_norms(X)
+        norms *= float(factor) ** 2
+        return norms
+    return squared_norms(scale_columns(X, factor, "factor"))
+
+
+def _by_products(Z: Inputs, factor: float | Floats = 1.0) -> Callable[[Inputs], Floats]:
+    common = float(factor) ** 2 if np.ndim(factor) == 0 else 1.0
+    weight = None if np.ndim(factor) == 0 else np.square(factor)
+    zz = _weighted_norms(Z, factor)
     far = np.flatnonzero(zz > _FAR) if zz.dtype == np.float32 else np.empty(0, dtype=np.intp)
 
+    def products(X: Inputs, Z: Inputs) -> Floats:
+        return inner(X if weight is None else scale_columns(X, weight, "factor"), Z)
+
     def to(X: Inputs) -> Floats:
-        xx = squared_norms(X)
-        D = _combine(inner(X, Z), xx, zz)
+        xx = _weighted_norms(X, factor)
+        D = _combine(products(X, Z), xx, zz, common)
         too = np.flatnonzero(xx > _FAR) if far.size else far
         if too.size:
             A, B = X[too].astype(np.float64), Z[far].astype(np.float64)
-            D[np.ix_(too, far)] = _combine(inner(A, B), squared_norms(A), squared_norms(B))
+            D[np.ix_(too, far)] = _combine(
+                products(A, B), _weighted_norms(A, factor), _weighted_norms(B, factor), common
+            )
         return D
 
     return to
@@ -89,8 +128,8 @@ def _plain(X: Inputs) -> Floats:
     return X.toarray() if sparse.issparse(X) else X
 
 
-def _combine(D: Floats, xx: Floats, zz: Floats) -> Floats:
-    D *= -2.0
+def _combine(D: Floats, xx: Floats, zz: Floats, common: float) -> Floats:
+    D *= -2.0 * common
     D += xx[:, None]
     D += zz
     return np.maximum(D, 0.0, out=D)

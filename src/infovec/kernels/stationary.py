@@ -54,15 +54,18 @@ class Stationary(Kernel):
     def shift_invariant(self) -> bool:
         return True
 
+    @property
+    def _factor(self) -> float | Floats:
+        return 1.0 / np.asarray(self.length_scale) if np.ndim(self.length_scale) else 1.0 / self.length_scale
+
     def _scaled(self, X: Inputs) -> Inputs:
-        factor = 1.0 / np.asarray(self.length_scale) if np.ndim(self.length_scale) else 1.0 / self.length_scale
-        return scale_columns(X, factor, "length_scale")
+        return scale_columns(X, self._factor, "length_scale")
 
     def on(self, Z: Inputs) -> Block:
-        distances = distances_to(self._scaled(Z))
+        distances = distances_to(Z, self._factor, "length_scale")
 
         def block(X: Inputs) -> Floats:
-            K = self._profile(distances(self._scaled(X)))
+            K = self._profile(distances(X))
             K *= self.variance
             return K
 
@@ -73,7 +76,7 @@ class Stationary(Kernel):
 
     def _pair(self, X: Inputs, Z: Inputs) -> tuple[Inputs, Inputs, Floats]:
         """Both inputs, scaled, in double precision and around a common centre, and D."""
-        X, Z = self._scaled(X.astype(np.float64)), self._scaled(Z.astype(np.float64))
+        X, Z = (self._scaled(inputs.astype(np.float64, copy=False)) for inputs in (X, Z))
         if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
             centre = Z.mean(axis=0)
             X, Z = X - centre, Z - centre

@@ -102,12 +102,16 @@ class _Sum:
 
 def through_rows(shard: Projections, chunk: slice, kernel: Kernel, active: Inputs, G: Floats, w: Floats) -> Floats:
     """Gradient through K(X, X_I), with G its adjoint, and through diag K; a row with itself is on the diagonal."""
-    X = shard.X[chunk].astype(np.float64) if kernel.numeric else shard.X[chunk]
     here, which = shard.own(chunk)
     diagonal = w.copy()
     diagonal[here] += G[here, which]
     G[here, which] = 0.0
-    return kernel.vjp(X, active, G.astype(np.float64, copy=False)) + kernel.diag_vjp(X, diagonal)
+    X, total = shard.X[chunk], np.zeros(kernel.theta.size)
+    for part in shard.pieces(chunk):  # in double precision, of which there are several copies
+        some = X[part].astype(np.float64) if kernel.numeric else X[part]
+        total += kernel.vjp(some, active, G[part].astype(np.float64, copy=False))
+        total += kernel.diag_vjp(some, diagonal[part])
+    return total
 
 
 def through_active(basis: Basis, kernel: Kernel, active: Inputs, inverse: Floats, A: Floats) -> Floats:

@@ -14,6 +14,7 @@ from .parallel import for_each, parts
 __all__ = ["Projections", "chunk_rows"]
 
 _CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
+_CHUNK_INPUTS = 2**19  # numbers of the inputs that are copied at once
 _WHOLE = 2**18  # numbers of V that are too few to divide among threads
 
 
@@ -75,6 +76,12 @@ class Projections:
         self._spare: list[Floats] = []
         self.depth = d
 
+    def adopt(self, other: "Projections") -> None:
+        """Take over the projections of the same rows that another shard has made, instead of making them."""
+        self.chunks, self._basis, self._block, self._solve = other.chunks, other._basis, other._block, other._solve
+        self._kept, self.variance_left, self.depth = other._kept, other.variance_left.copy(), other.depth
+        self._spare = []
+
     @property
     def whole(self) -> bool:
         """Whether all of V is kept."""
@@ -92,11 +99,26 @@ class Projections:
 
     def _make(self, chunk: slice) -> Floats:
         """V of some rows, transposed: one row of it for each row."""
-        K = np.require(self._block(self.X[chunk]), dtype=self.dtype, requirements=["C", "W"])
+        K = self._covariances(chunk)
         here, which = self.own(chunk)
         if len(here):
             K[here, which] = self.prior_var[chunk][here]  # a row with itself: white noise counts
         return self._solve(K)
+
+    def pieces(self, chunk: slice) -> list[slice]:
+        """Parts of a chunk whose inputs may be copied: a chunk has few columns of V, but perhaps many inputs."""
+        p = self.X.shape[1] if self.X.ndim == 2 else 1
+        return parts(len(self.rows[chunk]), max(_CHUNK_INPUTS // p, 256))
+
+    def _covariances(self, chunk: slice) -> Floats:
+        """K of some rows with the active ones."""
+        X, pieces = self.X[chunk], self.pieces(chunk)
+        if len(pieces) == 1:
+            return np.require(self._block(X), dtype=self.dtype, requirements=["C", "W"])
+        K = np.empty((len(self.rows[chunk]), len(self._basis.L)), dtype=self.dtype)
+        for piece in pieces:
+            K[piece] = self._block(X[piece])
+        return K
 
     def own(self, chunk: slice) -> tuple[Rows, Rows]:
         """Positions in the chunk of rows that are active, and their positions in the active set."""

@@ -1,0 +1,26 @@
+"""Why a fit ended, and what falls short of what was asked for."""
+
+import warnings
+
+from sklearn.exceptions import ConvergenceWarning
+
+from ..selection import StopReason
+from .callbacks import outside
+from .inference import Result, not_converged
+
+__all__ = ["ended"]
+
+
+def ended(stop: StopReason, result: Result, wanted: int, learning_interrupted: bool) -> StopReason:
+    """Return why the fit ended; warn the caller where it ended early or did not settle."""
+    rows = f"{len(result.active)} of {wanted} active rows and is usable"
+    if learning_interrupted:
+        warnings.warn(
+            f"interrupted while learning: the model has the parameters found so far, {rows}", stacklevel=outside()
+        )
+        return StopReason.INTERRUPTED
+    if stop is StopReason.INTERRUPTED:
+        warnings.warn(f"interrupted: the model has {rows}", stacklevel=outside())
+    elif not result.converged and stop is not StopReason.TIME:
+        warnings.warn(not_converged(result), ConvergenceWarning, stacklevel=outside())
+    return stop

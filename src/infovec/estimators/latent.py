@@ -1,0 +1,71 @@
+"""Estimators that predict a latent function."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._types import Floats, Inputs
+from ..kernels import Kernel
+from ..likelihoods import Likelihood
+from ..posterior import Posterior
+from .inputs import read
+
+__all__ = ["Latent"]
+
+
+class Latent:
+    """Has ``predict_latent``."""
+
+    kernel_: Kernel
+    likelihood_: Likelihood
+    posterior_: Posterior
+
+    def _read(self, X: Any) -> Inputs:
+        """Inputs to predict for, in double precision."""
+        check_is_fitted(self)
+        X = read(self, self.kernel_, X)
+        return X.astype(np.float64) if self.kernel_.numeric else X
+
+    def _latent(self, X: Any) -> tuple[Floats, Floats]:
+        """Latent mean and variance."""
+        inputs = self._read(X)
+        return self.posterior_.predict(inputs)
+
+    def _testimony(self, X: Inputs) -> dict[str, Floats]:
+        """Predictions that a saved model must repeat when it is loaded."""
+        mean, std = self.predict_latent(X)
+        return {"mean": np.asarray(mean), "var": np.asarray(std) ** 2}
+
+    def predict_latent(self, X: Any, return_std: bool = True, return_noise: bool = False) -> Any:
+        """Predict the latent function.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        return_std : bool
+            Whether to return the standard deviation as well.
+        return_noise : bool
+            Whether to return, beside both, the noise of the target.
+
+        Returns
+        -------
+        mean : array of shape (n_samples,)
+        std : array of shape (n_samples,)
+            Uncertainty about the function itself, which more data would reduce.
+        noise : array of shape (n_samples,)
+            Standard deviation of the target when the function is known, averaged over what it may be: what no data
+            would reduce. For two classes the target counts as -1 and 1, for ordered ones as 0, 1, 2 and so on.
+
+        Notes
+        -----
+        The bias of the likelihood is not part of the latent function: with Gaussian noise the target is the latent
+        function plus ``likelihood_.bias`` plus noise, with the probit a class is decided by their sum.
+        """
+        if not return_std and not return_noise:
+            inputs = self._read(X)
+            return self.posterior_.mean(inputs)
+        mean, var = self._latent(X)
+        if not return_noise:
+            return mean, np.sqrt(var)
+        return mean, np.sqrt(var), np.sqrt(self.likelihood_.label_noise(mean, var))
