@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from fixed import IVMClassifier
 from scipy import sparse
-from scipy.special import log_softmax
+from scipy.special import log_ndtr, log_softmax
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import log_loss
@@ -97,7 +97,9 @@ def test_the_factorised_posterior_of_classes_against_the_rest_is_that_of_machine
         np.testing.assert_allclose(model.predict_latent(X)[0][:, c], one.predict_latent(X)[0], atol=1e-8)
         np.testing.assert_allclose(model.predict_latent(X)[1][:, c], one.predict_latent(X)[1], atol=1e-8)
         evidence += one.log_evidence_
-        weights[:, c] = one.decision_function(X)
+        mean, std = one.predict_latent(X)
+        z = (mean + noise.bias) / np.sqrt(1.0 + model.likelihood_.spread * std**2)
+        weights[:, c] = log_ndtr(z) - log_ndtr(-z)
     assert model.log_evidence_ == pytest.approx(evidence)
     np.testing.assert_allclose(model.predict_log_proba(X), log_softmax(model.likelihood_.power * weights, axis=1))
 
