@@ -20,7 +20,8 @@ from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias, FromFunction
 from infovec.learning import Learning
 from infovec.likelihoods import Probit, weighted
-from infovec.multiclass import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.multiclass import ClassPosterior, MultivariateProbit, OneAgainstRest, SeparatePosterior, Softmax
+from infovec.posterior import ProjectedPosterior
 from infovec.variational import fit_variational
 
 FORMS = {
@@ -37,7 +38,16 @@ def blobs(n=150, C=4, seed=0):
 
 
 def classifier(**settings):
-    return IVMClassifier(**({"n_active": 40, "random_state": 0, "kernel": RBF(3.0, 20.0) + Bias(2.0)} | settings))
+    given = {"n_active": 40, "random_state": 0, "kernel": RBF(3.0, 20.0) + Bias(2.0), "approximation": "projected"}
+    return IVMClassifier(**(given | settings))
+
+
+def test_which_posterior_is_the_default():
+    X, y = blobs()
+    kinds = {form: type(classifier(multi_class=form, approximation="auto").fit(X, y).posterior_) for form in FORMS}
+    assert kinds.pop("ovr") is SeparatePosterior
+    assert set(kinds.values()) == {ClassPosterior}
+    assert isinstance(classifier(approximation="auto").fit(X, y < 2).posterior_, ProjectedPosterior)
 
 
 @each_form
