@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from fixed import IVMClassifier
 from scipy import sparse
-from scipy.special import log_softmax
+from scipy.special import log_ndtr, log_softmax
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import log_loss
@@ -20,7 +20,8 @@ from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias, FromFunction
 from infovec.learning import Learning
 from infovec.likelihoods import Probit, weighted
-from infovec.multiclass import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.multiclass import ClassPosterior, MultivariateProbit, OneAgainstRest, SeparatePosterior, Softmax
+from infovec.posterior import ProjectedPosterior
 from infovec.variational import fit_variational
 
 FORMS = {
@@ -37,7 +38,16 @@ def blobs(n=150, C=4, seed=0):
 
 
 def classifier(**settings):
-    return IVMClassifier(**({"n_active": 40, "random_state": 0, "kernel": RBF(3.0, 20.0) + Bias(2.0)} | settings))
+    given = {"n_active": 40, "random_state": 0, "kernel": RBF(3.0, 20.0) + Bias(2.0), "approximation": "projected"}
+    return IVMClassifier(**(given | settings))
+
+
+def test_which_posterior_is_the_default():
+    X, y = blobs()
+    kinds = {form: type(classifier(multi_class=form, approximation="auto").fit(X, y).posterior_) for form in FORMS}
+    assert kinds.pop("ovr") is SeparatePosterior
+    assert set(kinds.values()) == {ClassPosterior}
+    assert isinstance(classifier(approximation="auto").fit(X, y < 2).posterior_, ProjectedPosterior)
 
 
 @each_form
@@ -67,20 +77,20 @@ def test_shapes_and_probabilities(form):
 
 @each_form
 def test_the_factorised_posterior(form, tmp_path):
-    X, y = blobs()
-    model = classifier(multi_class=form, approximation="factorised", n_active=30).fit(X, y)
+    X, y = blobs(100)
+    model = classifier(multi_class=form, approximation="factorised", n_active=15).fit(X, y)
     assert model.score(X, y) > 0.9
     assert log_loss(y, model.predict_proba(X)) < 0.3
     mean, std = model.predict_latent(X)
-    assert mean.shape == std.shape == (150, 4)
+    assert mean.shape == std.shape == (100, 4)
     np.testing.assert_allclose(model.predict_latent(X, return_std=False), mean, atol=1e-10)
     of_each = [len(part.X) for part in model.posterior_.parts]
-    assert sum(of_each) == np.sum(model.site_precision_ > 0.0) == 30 * 4
+    assert sum(of_each) == np.sum(model.site_precision_ > 0.0) == 15 * 4
     assert model.site_precision_.shape == (len(model.active_), 4) == model.site_mean_.shape
     np.testing.assert_array_equal(model.active_vectors_, X[model.active_])
     assert len(np.unique(model.active_)) == len(model.active_)
     if form != "probit" and form != "softmax":
-        assert of_each == [30] * 4
+        assert of_each == [15] * 4
     assert np.isfinite(model.log_evidence_)
     assert model.plan(X, y).seconds > 0.0
     model.save(tmp_path / form)
@@ -97,7 +107,9 @@ def test_the_factorised_posterior_of_classes_against_the_rest_is_that_of_machine
         np.testing.assert_allclose(model.predict_latent(X)[0][:, c], one.predict_latent(X)[0], atol=1e-8)
         np.testing.assert_allclose(model.predict_latent(X)[1][:, c], one.predict_latent(X)[1], atol=1e-8)
         evidence += one.log_evidence_
-        weights[:, c] = one.decision_function(X)
+        mean, std = one.predict_latent(X)
+        z = (mean + noise.bias) / np.sqrt(1.0 + model.likelihood_.spread * std**2)
+        weights[:, c] = log_ndtr(z) - log_ndtr(-z)
     assert model.log_evidence_ == pytest.approx(evidence)
     np.testing.assert_allclose(model.predict_log_proba(X), log_softmax(model.likelihood_.power * weights, axis=1))
 
@@ -180,11 +192,11 @@ def test_a_class_with_one_example(form):
 def test_a_hundred_classes():
     rng = np.random.default_rng(0)
     centres = 10.0 * rng.normal(size=(100, 4))
-    y = np.repeat(np.arange(100), 5)
-    X = centres[y] + rng.normal(size=(500, 4))
-    model = classifier(n_active=200, kernel=RBF(4.0, 20.0)).fit(X, y)
+    y = np.repeat(np.arange(100), 3)
+    X = centres[y] + rng.normal(size=(300, 4))
+    model = classifier(n_active=120, kernel=RBF(4.0, 20.0)).fit(X, y)
     assert model.score(X, y) > 0.9
-    assert classifier(n_active=30, kernel=RBF(4.0, 20.0)).fit(X, y).predict_proba(X).shape == (500, 100)
+    assert classifier(n_active=30, kernel=RBF(4.0, 20.0)).fit(X, y).predict_proba(X).shape == (300, 100)
 
 
 def test_objects():

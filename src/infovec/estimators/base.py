@@ -206,7 +206,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
     def _sample(self, X: Inputs, y: Any, sample_weight: Any) -> Sample:
         """Return the rows that count, equal ones taken together where that changes nothing."""
         sample = Sample.of(X, y, sample_weight).balanced(getattr(self, "class_weight", None))
-        return sample.merged(self.kernel, self.likelihood) if self.approximation == "projected" else sample
+        return sample.merged(self.kernel, self.likelihood) if self.approximation != "factorised" else sample
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
         check_choice("approximation", self.approximation, APPROXIMATIONS)

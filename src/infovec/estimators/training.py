@@ -29,7 +29,7 @@ from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, o
 
 __all__ = ["APPROXIMATIONS", "SELECTIONS", "Plan", "Training", "prepare"]
 
-APPROXIMATIONS = ("projected", "factorised")
+APPROXIMATIONS = ("auto", "projected", "factorised")
 SELECTIONS = ("auto", "all", "shrinking", "refilled")
 _SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
 _FEW_ROWS = 5000  # up to here all rows are considered to the end unless asked otherwise
@@ -251,7 +251,8 @@ def prepare(
     asked = precision(estimator.dtype)
     dtype = "float64" if n * wanted * n_functions <= _SMALL_STUBS else asked
     limit = memory_limit(estimator.max_memory) - kind.more_bytes(n, wanted, n_functions)
-    if estimator.approximation == "factorised":  # all that it knows is what selection chose
+    approximation = _approximation(estimator.approximation, likelihood, n_functions)
+    if approximation == "factorised":  # all that it knows is what selection chose
         stub_entries(
             limit, n, p, wanted, schedule, np.dtype(dtype).itemsize
         )  # say that it does not fit before any work
@@ -259,10 +260,10 @@ def prepare(
             dtype = sufficient_precision(dtype, X, y, priority, kernel, likelihood)
     itemsize = np.dtype(dtype).itemsize
     entries = stub_entries(limit, n, p, wanted, schedule, itemsize)
-    kept = feature_entries(limit, n, p, wanted, itemsize) if estimator.approximation == "projected" else 0
+    kept = feature_entries(limit, n, p, wanted, itemsize) if approximation == "projected" else 0
     selection = estimator.selection
     if selection == "auto":
-        all_rows = estimator.approximation == "projected" or schedule.block_size == 1 or n <= _FEW_ROWS
+        all_rows = approximation == "projected" or schedule.block_size == 1 or n <= _FEW_ROWS
         selection = "all" if all_rows else "shrinking"  # inference with all rows costs far more than a look at them
     rule = IndexRule(
         max_entries=entries if entries < n * wanted else None,
@@ -270,10 +271,17 @@ def prepare(
     )
     return kind(
         _in_precision(X, kernel, dtype), y, kernel, likelihood,
-        score_function(score), _score_name(score, estimator.approximation), wanted, initial, schedule,
-        rule, dtype, selection, priority, held_back, estimator.approximation, _blur(estimator.blur, n_functions), kept,
+        score_function(score), _score_name(score, approximation), wanted, initial, schedule,
+        rule, dtype, selection, priority, held_back, approximation, _blur(estimator.blur, n_functions), kept,
         bool(estimator.warm_start), sample,
     )  # fmt: skip
+
+
+def _approximation(asked: str, likelihood: Any, n_functions: int) -> str:
+    """What "auto" is: sites on the active rows of each class where there are many and they are independent."""
+    if asked != "auto":
+        return asked
+    return "factorised" if n_functions > 1 and not likelihood.couples else "projected"
 
 
 def _blur(asked: Any, n_functions: int) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax
 
 from .._types import Floats, Rows
@@ -13,8 +13,8 @@ from .likelihood import ClassLikelihood
 
 __all__ = ["LeftOut", "RowsLeftOut", "calibrated", "left_out_loss"]
 
-_LEAST, _MOST = 0.1, 10.0  # of the power
-_WIDTH = 1.0  # of a normal prior on its logarithm, which matters for few rows
+_MOST = 10.0  # power, or its inverse
+_WIDTHS = np.array([1.0, 2.0])  # of normal priors on the logarithms of power and spread, which matter for few rows
 
 
 class RowsLeftOut(Protocol):
@@ -37,30 +37,44 @@ class LeftOut(NamedTuple):
 
 
 def calibrated(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> ClassLikelihood:
-    """Return the likelihood with the power that predicts rows left out best.
+    """Return the likelihood with the power, and spread, that predict rows left out best.
 
     The cavity of a row is the posterior without its site, as expectation propagation has it. Predictions are too timid
     where the active set leaves much variance in every class, and too bold where classes overlap and each function is
-    learned as if it were alone; one number makes up for most of either.
+    learned as if it were alone; one number makes up for most of either. Where predictions cost little a second one says
+    how much of the latent variances counts.
     """
-    weights, labels = _left_out(likelihood, shards)
+    rows = _together(shards)
+    n, most = len(rows.labels), np.log(_MOST)
 
-    def penalised(log_power: float) -> float:
-        return len(labels) * _loss(weights, labels, float(np.exp(log_power))) + 0.5 * (log_power / _WIDTH) ** 2
+    def penalised(logs: Floats) -> float:
+        power, spread = np.exp(logs)
+        trial = replace(likelihood, power=float(power), spread=float(spread))
+        return _loss(trial, rows) + 0.5 * float(np.sum((logs / _WIDTHS) ** 2)) / n
 
-    found = minimize_scalar(penalised, bounds=np.log([_LEAST, _MOST]), method="bounded", options={"xatol": 1e-3})
-    return replace(likelihood, power=float(np.exp(found.x)))
+    if likelihood.spreads:
+        found = minimize(penalised, np.zeros(2), method="L-BFGS-B", bounds=[(-most, most), (-3.0 * most, most)])
+        power, spread = np.exp(found.x)
+        return replace(likelihood, power=float(power), spread=float(spread))
+    weights, own = likelihood.log_weights(*rows.left_out), (np.arange(n), rows.labels)
+
+    def by_power(log_power: float) -> float:
+        loss = -float(np.mean(log_softmax(np.exp(log_power) * weights, axis=1)[own]))
+        return loss + 0.5 * (log_power / _WIDTHS[0]) ** 2 / n
+
+    best = minimize_scalar(by_power, bounds=(-most, most), method="bounded", options={"xatol": 1e-3})
+    return replace(likelihood, power=float(np.exp(best.x)))
 
 
 def left_out_loss(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> float:
     """Mean log loss of the labels of all rows, each predicted from its cavity, in nats."""
-    return _loss(*_left_out(likelihood, shards), likelihood.power)
+    return _loss(likelihood, _together(shards))
 
 
-def _left_out(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> tuple[Floats, Rows]:
-    weights = [likelihood.log_weights(*shard.left_out) for shard in shards]
-    return np.concatenate(weights), np.concatenate([shard.labels for shard in shards])
+def _together(shards: Sequence[RowsLeftOut]) -> LeftOut:
+    found = np.concatenate([shard.left_out for shard in shards], axis=1)
+    return LeftOut(found, np.concatenate([shard.labels for shard in shards]))
 
 
-def _loss(weights: Floats, labels: Rows, power: float) -> float:
-    return -float(np.mean(log_softmax(power * weights, axis=1)[np.arange(len(labels)), labels]))
+def _loss(likelihood: ClassLikelihood, rows: LeftOut) -> float:
+    return -float(np.mean(likelihood.log_proba(*rows.left_out)[np.arange(len(rows.labels)), rows.labels]))

@@ -28,15 +28,20 @@ class ClassLikelihood(Parametrised, ABC):
     power : float
         Probabilities of new rows are raised to it, and normalised. The posterior does not know it: it makes up for what
         the approximation gets wrong about the certainty of predictions (see ``calibrated``).
+    spread : float
+        Share of the latent variances that counts for the probabilities of new rows; one unless calibrated too.
     weight : array of shape (n_rows,), optional
         The power to which the likelihood of each training row is raised.
     """
 
     bias: Floats = field(default_factory=lambda: np.zeros(3))
     power: float = 1.0
+    spread: float = 1.0
     weight: Floats | None = None
     couples: ClassVar[bool] = True
     """Whether a shift of the latent values of all classes changes nothing."""
+    spreads: ClassVar[bool] = False
+    """Whether ``spread`` is calibrated as well as ``power``, for which predictions must cost little."""
 
     @property
     def transforms(self) -> Mapping[str, Transform]:
@@ -65,7 +70,7 @@ class ClassLikelihood(Parametrised, ABC):
 
     def log_proba(self, mean: Floats, var: Floats) -> Floats:
         """Log probability of every class, shape (n, C), when the latent values are N(mean, var)."""
-        return np.asarray(log_softmax(self.power * self.log_weights(mean, var), axis=1))
+        return np.asarray(log_softmax(self.power * self.log_weights(mean, self.spread * var), axis=1))
 
     def d_log_z(self, tilted: ClassMoments) -> Floats:
         """Gradient of log Z in theta, shape (q, n): a bias is added to a mean."""

@@ -28,6 +28,7 @@ class OneAgainstRest(ClassLikelihood):
     """
 
     couples: ClassVar[bool] = False
+    spreads: ClassVar[bool] = True
 
     def _signs(self, labels: Rows) -> Floats:
         return np.where(labels[:, None] == np.arange(self.n_classes), 1.0, -1.0)
