@@ -1,25 +1,31 @@
 """IVMClassifier with more than two classes, as scikit-learn, pandas and careless users use it."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from fixed import IVMClassifier
 from scipy import sparse
+from scipy.special import log_softmax
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import log_loss
-from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.model_selection import KFold, cross_val_predict, cross_val_score, train_test_split
 from sklearn.utils.estimator_checks import check_estimator
 
 import infovec
 from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias, FromFunction
+from infovec.learning import Learning
 from infovec.likelihoods import Probit, weighted
 from infovec.multiclass import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.variational import fit_variational
 
-FORMS = {"ovr": OneAgainstRest, "probit": MultivariateProbit, "softmax": Softmax}
+FORMS = {
+    "ovr": OneAgainstRest, "probit": MultivariateProbit, "softmax": Softmax, "variational": MultivariateProbit,
+}  # fmt: skip
 each_form = pytest.mark.parametrize("form", FORMS)
 
 
@@ -57,6 +63,84 @@ def test_shapes_and_probabilities(form):
     assert model.n_classes_ == 4
     assert model.converged_
     assert model.likelihood_.power > 0.0
+
+
+@each_form
+def test_the_factorised_posterior(form, tmp_path):
+    X, y = blobs()
+    model = classifier(multi_class=form, approximation="factorised", n_active=30).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert log_loss(y, model.predict_proba(X)) < 0.3
+    mean, std = model.predict_latent(X)
+    assert mean.shape == std.shape == (150, 4)
+    np.testing.assert_allclose(model.predict_latent(X, return_std=False), mean, atol=1e-10)
+    of_each = [len(part.X) for part in model.posterior_.parts]
+    assert sum(of_each) == np.sum(model.site_precision_ > 0.0) == 30 * 4
+    assert model.site_precision_.shape == (len(model.active_), 4) == model.site_mean_.shape
+    np.testing.assert_array_equal(model.active_vectors_, X[model.active_])
+    assert len(np.unique(model.active_)) == len(model.active_)
+    if form != "probit" and form != "softmax":
+        assert of_each == [30] * 4
+    assert np.isfinite(model.log_evidence_)
+    assert model.plan(X, y).seconds > 0.0
+    model.save(tmp_path / form)
+    np.testing.assert_array_equal(infovec.load(tmp_path / form).predict_proba(X), model.predict_proba(X))
+
+
+def test_the_factorised_posterior_of_classes_against_the_rest_is_that_of_machines_for_two():
+    X, y = blobs()
+    model = classifier(approximation="factorised", n_active=25).fit(X, y)
+    evidence, weights = 0.0, np.empty((150, 4))
+    for c in range(4):
+        noise = Probit(float(model.likelihood_.bias[c]))
+        one = classifier(approximation="factorised", n_active=25, likelihood=noise).fit(X, y == c)
+        np.testing.assert_allclose(model.predict_latent(X)[0][:, c], one.predict_latent(X)[0], atol=1e-8)
+        np.testing.assert_allclose(model.predict_latent(X)[1][:, c], one.predict_latent(X)[1], atol=1e-8)
+        evidence += one.log_evidence_
+        weights[:, c] = one.decision_function(X)
+    assert model.log_evidence_ == pytest.approx(evidence)
+    np.testing.assert_allclose(model.predict_log_proba(X), log_softmax(model.likelihood_.power * weights, axis=1))
+
+
+def test_the_factorised_posterior_learns_weighs_and_goes_on():
+    X, y = blobs(300)
+    learned = infovec.IVMClassifier(approximation="factorised", n_active=30, random_state=0).fit(X, y)
+    assert learned.score(X, y) > 0.9
+    assert len(learned.history_["criterion"]) > 3
+    grown = classifier(approximation="factorised", n_active=20, warm_start=True).fit(X, y).grow(5)
+    whole = classifier(approximation="factorised", n_active=25).fit(X, y)
+    np.testing.assert_allclose(grown.posterior_.mean(X), whole.posterior_.mean(X), atol=1e-6)
+    weight = np.where(y == 0, 3.0, 1.0)
+    heavy = classifier(approximation="factorised").fit(X, y, sample_weight=0.5 * weight)
+    assert (
+        heavy.predict_proba(X)[:, 0].mean()
+        > classifier(approximation="factorised").fit(X, y).predict_proba(X)[:, 0].mean()
+    )
+
+
+def test_the_variational_form_is_that_of_arrays():
+    X, y = blobs()
+    model = classifier(multi_class="variational").fit(X, y)
+    arrays = fit_variational(
+        X, y, model.kernel_, 40, active=model.active_, likelihood=replace(model.likelihood_, power=1.0)
+    )
+    for ours, theirs in zip(model.posterior_.predict(X), arrays.predict_latent(X), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-3)
+    assert model.log_evidence_ == pytest.approx(arrays.bound, abs=1e-4)
+    learn = Learning(minor_steps=2)
+    assert classifier(multi_class="variational", n_active=20, learn=learn).fit(X[:80], y[:80]).score(X, y) > 0.85
+
+
+def test_a_class_that_a_fold_lacks():
+    X, y = blobs()
+    X, y = np.vstack([X, [[0.0, 0.0, 9.0]]]), np.append(y, 4)
+    folds = KFold(3).split(X)  # the last one has the only row of the last class
+    models = [classifier().fit(X[train], y[train]) for train, _ in folds]
+    assert [len(model.classes_) for model in models] == [5, 5, 4]
+    with pytest.warns(RuntimeWarning, match="Number of classes in training fold"):
+        proba = cross_val_predict(classifier(), X, y, cv=KFold(3), method="predict_proba")
+    assert proba.shape == (151, 5)
+    assert np.all(proba[101:, 4] == 0.0)
 
 
 @each_form
@@ -170,7 +254,9 @@ def test_the_plan_knows_the_classes():
 BAD = {
     "multi_class": ({"multi_class": "all"}, "multi_class must be one of"),
     "likelihood": ({"likelihood": "logit"}, "for two classes, y has 4.*multi_class"),
-    "factorised": ({"approximation": "factorised"}, "for two classes.*OneVsRestClassifier"),
+    "size": ({"approximation": "factorised", "multi_class": "probit", "n_active": "auto"}, "give a number"),
+    "first rows": ({"approximation": "factorised", "multi_class": "softmax", "initial": [1]}, "cannot be given"),
+    "rule": ({"approximation": "factorised", "multi_class": "variational", "score": np.add}, "must be a name"),
     "score": ({"score": "projected_gain"}, "for two classes"),
     "learn": ({"learn": "active_set"}, "for two classes.*'ep' or None"),
 }
@@ -180,7 +266,7 @@ BAD = {
 def test_what_many_classes_do_not_have_is_named_with_a_remedy(case):
     settings, message = BAD[case]
     with pytest.raises(ValueError, match=message):
-        classifier(**settings).fit(*blobs())
+        classifier(**settings).fit(*blobs(250))
 
 
 def test_what_the_noise_of_a_label_would_be():

@@ -6,8 +6,15 @@ from oracles import class_moments_by_product, fd_gradient, full_coupled_ep, race
 from scipy.special import log_softmax
 
 from infovec.kernels import RBF, Bias, Linear, White
-from infovec.likelihoods import Probit
-from infovec.multiclass import CoupledShard, MultivariateProbit, Softmax, coupled_gradient, infer_coupled
+from infovec.likelihoods import Probit, WeightedDiscrete
+from infovec.multiclass import (
+    CoupledShard,
+    MultivariateProbit,
+    OneAgainstRest,
+    Softmax,
+    coupled_gradient,
+    infer_coupled,
+)
 from infovec.projected import infer, make_basis
 from infovec.shards import ProjectedShard
 
@@ -146,3 +153,44 @@ def test_a_shift_of_all_classes_does_not_hold_it_up(variance):
     assert found.converged
     mean = np.stack([np.linalg.solve(Q.T, beta) for Q, beta in zip(*found.beliefs, strict=True)])
     assert np.abs(mean.sum(axis=0)).max() < 0.02 * np.abs(mean).max()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_classes_against_the_rest_are_machines_for_two_with_common_projections(weighted):
+    X, labels = data(60)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=60) if weighted else None
+    active = np.random.default_rng(2).permutation(60)[:12]
+    shards, basis = project(KERNEL, OneAgainstRest(BIAS).weigh(weight), X, labels, active, n_shards=2)
+    found = infer_coupled(shards, tolerance=1e-8, max_sweeps=300)
+    assert found.converged
+    evidence = 0.0
+    for c in range(3):
+        noise = Probit(BIAS[c]) if weight is None else WeightedDiscrete(Probit(BIAS[c]), weight)
+        one = ProjectedShard(np.arange(60), X, np.where(labels == c, 1.0, -1.0), KERNEL, noise, "float64")
+        one.project(basis)
+        alone = infer([one], tolerance=1e-8, max_sweeps=300)
+        evidence += alone.log_evidence
+        for name in ("precision", "b"):
+            np.testing.assert_allclose(
+                np.concatenate([getattr(s, name)[:, c] for s in shards]), getattr(one, name), atol=1e-6
+            )
+        np.testing.assert_allclose(found.beliefs.Q[c], alone.beliefs.Q, atol=1e-6)
+        V = one.features_of(np.arange(60))
+        C = np.linalg.solve(alone.beliefs.Q, V.T).T
+        var, mean = np.sum(C**2, axis=1), C @ alone.beliefs.beta
+        rest = 1.0 / (1.0 / var - one.precision)  # without the row's own site
+        np.testing.assert_allclose(
+            np.concatenate([s.left_out[1][:, c] for s in shards]), rest + one.blur_var, rtol=1e-5
+        )
+        np.testing.assert_allclose(
+            np.concatenate([s.left_out[0][:, c] for s in shards]), rest * (mean / var - one.b), atol=1e-5
+        )
+    assert found.log_evidence == pytest.approx(evidence, abs=1e-6)
+
+
+def test_asked_to_end_every_class_still_knows_something():
+    X, labels = data(60)
+    shards, _ = project(KERNEL, OneAgainstRest(BIAS), X, labels, np.arange(12))
+    found = infer_coupled(shards, watch=lambda sweep: True)
+    assert not found.converged
+    assert np.all(np.abs(found.beliefs.beta[1:]).max(axis=1) > 0.1)

@@ -15,6 +15,7 @@ from infovec.variational import (
     bound_gradient,
     fit_variational,
     learn_kernels,
+    left_out,
     maximise_bound,
     project,
     select,
@@ -247,3 +248,19 @@ def test_stubs_make_room_for_themselves():
         np.testing.assert_allclose(stubs.mean[:, c], mean, atol=1e-10)
         np.testing.assert_allclose(stubs.var, np.diag(cov), atol=1e-10)
     np.testing.assert_allclose(stubs.covariance(np.arange(5)), cov[:5, :5], atol=1e-10)
+
+
+@pytest.mark.parametrize("kernels", [SHARED, OWN], ids=["shared", "own"])
+def test_a_row_left_out_is_predicted_by_regression_on_the_auxiliary_variables_of_the_others(kernels):
+    X, y = problem(15)
+    likelihood = MultivariateProbit(np.zeros(3))
+    projections = project(kernels, 3, X, np.arange(15))
+    best = maximise_bound(projections, y, likelihood, tolerance=1e-8)
+    mean, var = left_out(projections, best)
+    target = best.mean + best.g
+    for c, K in enumerate(matrices(kernels, X)):
+        for i in range(15):
+            rest = np.delete(np.arange(15), i)
+            weights = np.linalg.solve(K[np.ix_(rest, rest)] + np.eye(14), K[rest, i])
+            assert mean[i, c] == pytest.approx(weights @ target[rest, c], abs=1e-6)
+            assert var[i, c] == pytest.approx(K[i, i] - weights @ K[rest, i], rel=1e-5)

@@ -368,6 +368,23 @@ def test_shared_relevances_are_learned():
     assert relevance[0] > 10 * max(relevance[1:])
 
 
+@pytest.mark.parametrize("approximation", ["factorised", "projected"])
+def test_relevances_below_one_leave_the_flat_end_of_the_sigmoid(approximation):
+    X, y = waves(300, noise=0.1, columns=3)
+    kernel = Relevance(RBF(0.5, 1.0), np.full(3, 0.999))
+    settings = {"learn": few_steps("ep"), "approximation": approximation, "n_active": 80, "random_state": 0}
+    relevance = IVMRegressor(kernel=kernel, **settings).fit(X, y).kernel_.relevance
+    assert max(relevance[1:]) < 0.05
+    assert relevance[0] > 10 * max(relevance[1:])
+
+
+def test_a_relevance_that_stays_is_left_where_it_is():
+    kernel = Relevance(RBF(0.5, 1.0), np.array([0.999, 0.5]))
+    moved = Model.begin(kernel, Gaussian(0.1), learning=Learning(fixed=["kernel.relevance[[]0]"]))
+    np.testing.assert_allclose(moved.kernel.relevance, [0.999, 0.5])
+    assert 0.8 < Model.begin(kernel, Gaussian(0.1)).kernel.relevance[0] < 0.9
+
+
 def test_the_index_of_selection_is_what_is_summed_over():
     """With an index that shrinks the criterion is that of fewer rows."""
     X, y = waves(1200, noise=0.3)
@@ -424,11 +441,13 @@ def test_a_start_that_is_far_off(criterion, factor):
     assert model.score(Z, t > 0) > 0.85
 
 
-def test_two_hundred_irrelevant_inputs():
+@pytest.mark.parametrize("approximation", ["factorised", "projected"])
+def test_two_hundred_irrelevant_inputs(approximation):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(250, 202))
     y = X[:, 0] + X[:, 1] > 0
-    model = fit_factorised(X, y, kernel=RBF(np.full(202, 14.0), 10.0), learn=few_steps("ep"), n_active=150)
+    kernel, learn = RBF(np.full(202, 14.0), 10.0), few_steps("ep") if approximation == "factorised" else "ep"
+    model = fit_factorised(X, y, kernel=kernel, approximation=approximation, learn=learn, n_active=150)
     nearest = np.argsort(model.kernel_.length_scale)[:2]
     assert set(nearest) == {0, 1}
     Z = rng.normal(size=(500, 202))

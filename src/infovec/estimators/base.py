@@ -62,7 +62,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         pool_size: int | str | None = "auto",
         initial: Any = None,
         selection: str = "auto",
-        blur: bool = True,
+        blur: bool | str = "auto",
         max_memory: Any = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -168,7 +168,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         try:
             with threads(self.n_jobs):
                 training = self._prepare(X, y, sample_weight)
-                learning = predict_seconds(training) if self.learn is not None else 0.0
+                learning = predict_seconds(training, self.kernel is None) if self.learn is not None else 0.0
                 plan = training.plan()
                 return plan._replace(seconds=plan.seconds + learning, learning=learning)
         finally:

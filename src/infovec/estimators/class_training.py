@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from .._types import Floats, Inputs, Rows
 from ..errors import InfovecError, ParameterError
 from ..learning import CoupledEvidence, Model, Step
-from ..likelihoods import Probit
+from ..likelihoods import Probit, WeightedDiscrete
 from ..multiclass import ClassLikelihood, ClassPosterior, CoupledShard, calibrated, infer_coupled
 from ..numerics.clock import best_of_three
 from ..projected import Inference
@@ -20,33 +20,36 @@ from ..projected.ep import Watch
 from ..selection import Driver
 from ..shards import Basis
 from .class_driver import ClassDriver
+from .separate_driver import PairDriver, RestDriver
 from .settings import PROJECTED_GAIN
 from .training import Plan, Training
 
 __all__ = ["ClassTraining", "class_bias"]
 
 _USUAL_SWEEPS = 15  # over all rows
-_SHORTER, _MOST_SHORTER = 1.4, 8  # factor between length scales that are tried, and how many are
-_ROUGH = 3e-3  # tolerance of the sites there
+_SHORTER, _MOST = 1.4, 8  # factor between length scales that are tried, and how many are on either side
+_TOLERANCE = 1e-3  # of the sites
+_ROUGH = 1e-3  # least tolerance of the sites while learning
 
 
 @dataclass(frozen=True)
 class ClassTraining(Training):
     """The same for many classes; ``y`` holds labels 0, ..., C - 1, and ``likelihood`` is a ClassLikelihood."""
 
+    learning_tolerance = 1e-3  # what it adds up to over many classes is more than enough
+
     def __post_init__(self) -> None:
         if self.score_name == PROJECTED_GAIN:
             raise ParameterError(f"score={PROJECTED_GAIN!r} is for two classes; leave out score for more")
-        if self.approximation != "projected":
+        if self.approximation == "factorised" and self.class_likelihood.couples and self.held_back.any():
             raise ParameterError(
-                "approximation='factorised' is for two classes here; for more leave out approximation, or wrap the "
-                "estimator in sklearn.multiclass.OneVsRestClassifier"
+                "n_active='auto' is not for the factorised posterior of coupled classes; give a number"
             )
 
     @property
     def n_functions(self) -> int:
         """One for each class."""
-        return self._class_likelihood.n_classes
+        return self.class_likelihood.n_classes
 
     def one_function(self) -> Training:
         """Return the training of the first class against the rest."""
@@ -71,7 +74,28 @@ class ClassTraining(Training):
         assert isinstance(driver, Driver)
         return driver
 
+    def rest_driver(self, c: int, wanted: int) -> Driver:
+        """Return the driver of a machine of its own for one class against the rest, whose rows have weights."""
+        weight, probit = self.class_likelihood.weight, Probit(float(self.class_likelihood.bias[c]))
+        likelihood = probit if weight is None else WeightedDiscrete(probit, weight)
+        one = replace(self._against_rest(c, wanted), likelihood=likelihood)
+        driver = one.sufficient().driver()
+        assert isinstance(driver, Driver)
+        return driver
+
     def driver(self) -> Any:
+        """Return what selects, and with the factorised posterior infers."""
+        if self.approximation == "factorised":
+            return PairDriver(self) if self.class_likelihood.couples else RestDriver(self)
+        return self._selector()
+
+    def select(self) -> Rows:
+        """Return active rows for all classes, without inference."""
+        driver = self._selector()
+        driver.run(self.wanted)
+        return driver.active[: driver.size].copy()
+
+    def _selector(self) -> Any:
         """Return a driver that lets the classes take turns; without labels there is nothing to take turns for."""
         if self.score_name in ("variance", "random"):
             driver = self._driver(0, self.wanted)
@@ -83,17 +107,18 @@ class ClassTraining(Training):
         rows = np.arange(len(self.y)) if left_out is None else np.setdiff1d(np.arange(len(self.y)), left_out)
         X = self.X if left_out is None else self.X[rows]
         return CoupledShard(
-            rows, X, self.y[rows], self.kernel, self._class_likelihood, self.dtype, self.blur, self.feature_entries
+            rows, X, self.y[rows], self.kernel, self.class_likelihood, self.dtype, self.blur, self.feature_entries
         )
 
     @property
-    def _class_likelihood(self) -> ClassLikelihood:
+    def class_likelihood(self) -> ClassLikelihood:
+        """The likelihood of all classes."""
         likelihood: Any = self.likelihood
         return likelihood
 
     def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
         """Run inference with all rows."""
-        return infer_coupled([shard], watch=watch)
+        return infer_coupled([shard], tolerance=_TOLERANCE, watch=watch)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Any:
         """Return the posterior of new inputs."""
@@ -101,36 +126,46 @@ class ClassTraining(Training):
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> CoupledEvidence:
         """Return what learning maximises."""
-        return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance)
+        return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, max(tolerance, _ROUGH))
 
     def fitted_likelihood(self, shard: CoupledShard) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
-        return calibrated(self._class_likelihood.for_new_rows(), [shard])
+        return calibrated(self.class_likelihood.for_new_rows(), [shard])
 
-    def refined(self, rows: Rows, active: Rows, model: Model, watch: Callable[[Step], bool]) -> Model:
-        """Shorten all length scales as long as rows left out are predicted better.
+    def refined(self, objective: CoupledEvidence, model: Model, watch: Callable[[Step], bool]) -> Model:
+        """Shorten all length scales, or lengthen them, as long as rows left out are predicted better.
 
         The evidence of classes that are independent, or nearly so, prefers functions smoother than those that tell the
         classes apart best.
         """
-        objective = self.objective(rows, active, _ROUGH)
-        best, lowest = model, np.inf
-        for step in range(_MOST_SHORTER if model.scales.any() else 0):
-            trial = model.with_theta(model.theta - step * np.log(_SHORTER) * model.scales)
+        tried: dict[int, float] = {}
+        steps = {k: model.with_theta(model.theta - k * np.log(_SHORTER) * model.scales) for k in range(-_MOST, _MOST)}
+
+        def loss(k: int) -> float:
+            if k not in steps:
+                return np.inf
             try:
-                criterion = objective(trial)[0]
+                criterion, tried[k] = objective.left_out(steps[k])
             except (InfovecError, np.linalg.LinAlgError):
-                break
-            loss = objective.left_out_loss()
-            if loss > lowest or watch(Step(criterion, trial.theta)):
-                break
-            best, lowest = trial, loss
-        return best
+                return np.inf
+            return np.inf if watch(Step(criterion, steps[k].theta)) else tried[k]
+
+        if model.scales.any() and np.isfinite(loss(0)):
+            for way in (1, -1):
+                at = 0
+                while loss(at + way) < tried[at]:
+                    at += way
+                if at:
+                    break
+        return steps[min(tried, key=tried.__getitem__)] if tried else model
 
     def plan(self) -> Plan:
         """Predict seconds and memory, after a short calibration."""
         n, d, C = len(self.y), self.wanted, self.n_functions
         p = self.X.shape[1] if self.X.ndim == 2 else 1
+        if self.approximation == "factorised":
+            one = self._against_rest(0, d).plan()
+            return one._replace(seconds=C * one.seconds, memory=one.memory + self.more_bytes(n, d, C), n_active=d)
         share = min(-(-d // C) + 1, d)
         one = replace(self._against_rest(0, share), approximation="factorised").plan()
         binary = self._against_rest(0, d)
@@ -146,7 +181,7 @@ class ClassTraining(Training):
         """Seconds for the moments of all rows once."""
         some = self.y[:200]
         mean = np.zeros((len(some), self.n_functions))
-        once = partial(self._class_likelihood.tilted, some, mean, mean + 1.0)
+        once = partial(self.class_likelihood.tilted, some, mean, mean + 1.0)
         return best_of_three(once) * len(self.y) / len(some)
 
 

@@ -14,6 +14,7 @@ from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..multiclass import ClassLikelihood, MultivariateProbit, OneAgainstRest, Softmax
 from ..selection import Callback
+from .bound_training import BoundTraining
 from .class_training import ClassTraining, class_bias
 from .defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
 from .discrete import DiscreteMachine, discrete
@@ -28,6 +29,7 @@ MULTI_CLASS: Final[dict[str, Callable[[Floats], ClassLikelihood]]] = {
     "probit": MultivariateProbit,
     "softmax": Softmax,
     "ovr": OneAgainstRest,
+    "variational": MultivariateProbit,
 }
 
 
@@ -64,12 +66,16 @@ class IVMClassifier(DiscreteMachine):
         then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near the start.
         When ``kernel`` is None its length scales keep their proportions; give one for each column to learn them all.
         None leaves everything as given.
-    multi_class : {"ovr", "probit", "softmax"}
+    multi_class : {"ovr", "probit", "softmax", "variational"}
         For more than two classes, each of which has a latent function; they share kernel and active set. "ovr": every
         class against the rest, independently; a prediction is what they say given that exactly one of them says yes.
         "probit": the class wins whose function plus normal noise is the largest (SLH 4.2). "softmax": the same with
-        Gumbel noise, several times slower. Predictions are calibrated by those of training rows that are left out,
-        which expectation propagation knows. Two classes are always one function.
+        Gumbel noise, several times slower. "variational": the model of "probit" by a lower bound (GR06), which
+        ``log_evidence_`` then is. Predictions are calibrated by those of training rows that are left out, which the
+        sites tell. With "factorised" the classes do not share active rows: "ovr" has ``n_active`` for each class,
+        "probit" and "softmax" as many on average, which of them for which class is left to the score; "variational" has
+        the same for all. Then ``active_`` has every row that is active for some class. Two classes are always one
+        function.
     class_weight : dict of {label: weight}, "balanced" or None
         Multiplies the weight of every row by that of its class. "balanced" gives all classes the same sum of weights,
         the number of rows (or the sum of their weights) divided by the number of classes. Predicted probabilities are
@@ -89,9 +95,10 @@ class IVMClassifier(DiscreteMachine):
         memory, and no worse in our comparisons. "refilled": all until 200 are included, then an index of a few hundred
         or thousand, half of it exchanged at random every time (NIPS03); the least memory, and less accurate. "auto" is
         "shrinking" for the factorised posterior above 5000 rows, unless blocks are of one row, and else "all".
-    blur : bool
+    blur : bool or "auto"
         For "projected": whether the site of a row knows how much of it the active rows leave open. False is the plain
-        KL-optimal projection of the Thesis, which is more confident.
+        KL-optimal projection of the Thesis, which is more confident. "auto" is False for more than two classes, whose
+        predictions are calibrated afterwards, and else True.
     max_memory : int or str, optional
         Bytes, or a text such as "2GB", that training may take beyond the inputs; half of what is available by default.
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not
@@ -124,6 +131,7 @@ class IVMClassifier(DiscreteMachine):
         Their Gaussian sites.
     kernel_, likelihood_ : the model as fitted
     posterior_ : ProjectedPosterior or FactorisedPosterior
+        Of many classes ClassPosterior or SeparatePosterior.
     log_evidence_ : float
         EP approximation to the log marginal likelihood of all rows. With "factorised" (SLH eq. 11) it is over the rows
         still considered at the end: to compare models by it on a large set, fit them with ``selection="all"``.
@@ -167,7 +175,7 @@ class IVMClassifier(DiscreteMachine):
         pool_size: int | str | None = "auto",
         initial: Any = None,
         selection: str = "auto",
-        blur: bool = True,
+        blur: bool | str = "auto",
         max_memory: Any = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -219,7 +227,8 @@ class IVMClassifier(DiscreteMachine):
         if criterion not in ("ep", None):
             raise ParameterError(f"learn={criterion!r} is for two classes; for more use 'ep' or None")
         likelihood = likelihood.weigh(sample.weight)
-        return prepare(self, sample, targets, kernel, likelihood, score, ClassTraining, self.n_classes_)
+        kind = BoundTraining if self.multi_class == "variational" else ClassTraining
+        return prepare(self, sample, targets, kernel, likelihood, score, kind, self.n_classes_)
 
     def decision_function(self, X: Any) -> Floats:
         """Return log odds: of the second class for two classes, of every class against the rest for more.

@@ -14,6 +14,7 @@ from ..projected import Sweep, make_basis
 from ..selection import Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
 from .gain_driver import GainDriver
+from .separate_driver import SeparateDriver
 from .training import Training
 
 __all__ = ["Result", "Run", "not_converged"]
@@ -119,6 +120,8 @@ class Run:
 
     def _factorised(self) -> Result:
         """Sites on the active rows only, as selection left them."""
+        if isinstance(self.driver, SeparateDriver):
+            return self.driver.result(self.X)
         assert isinstance(self.driver, Driver)
         driver, likelihood, d = self.driver, self.training.likelihood, self.driver.size
         posterior, outside, active = driver.posterior(self.X), driver.log_likelihood_outside(), driver.active[:d].copy()

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from .._types import Rows
-from ..learning import CRITERIA, Learning, Model, Step, find_scale, optimise
+from ..learning import CRITERIA, Learning, Model, Step, best_of_starts, find_scale, optimise
 from ..projected.cost import calibrate, predict_evaluations
 from ..selection.interrupt import Interruption
 from ..shards import own_threads
 from .training import Training
 
-__all__ = ["LEARN", "Learned", "learn", "predict_seconds"]
+__all__ = ["ACTIVE_FOR_MANY", "LEARN", "MANY", "Learned", "learn", "predict_seconds"]
 
 LEARN = (*CRITERIA, None)
 
@@ -28,8 +28,14 @@ class Stage(NamedTuple):
     tolerance: float  # of the sites
 
 
-_STAGES = (Stage(1000, 100, 40, 3e-4), Stage(3000, 250, 12, 3e-4), Stage(10_000, 1000, 6, 3e-4))
+_FIRST = 40  # iterations
+_STAGES = (Stage(1000, 100, _FIRST, 3e-4), Stage(3000, 250, 12, 3e-4), Stage(10_000, 1000, 6, 3e-4))
+MANY = 8  # kernel parameters, such as a length scale for each input
+ACTIVE_FOR_MANY = 400  # rows at first, whatever is asked for: seen through few of them a relevant input costs more than
+# it explains, and is switched off for good
+_CLASS_STAGES = (Stage(1000, 100, 40, 1e-3), Stage(3000, 250, 0, 1e-2))  # of more than one function
 _USUAL = 20  # evaluations in a stage, if it does not end for their number
+_USUAL_FOR_MANY = 100  # in the first one, where there are many parameters
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
 
 
@@ -70,7 +76,8 @@ def learn(
         def watch(step: Step) -> bool:
             return bool(tell and tell(step)) or interruption.asked or time.perf_counter() > end
 
-        plan = _planned(stages(len(training.y), training.wanted), learning)
+        many, several = bool(model.of_kernel.sum() >= MANY), training.n_functions > 1
+        plan = _planned(_stages_of(training, many), learning)
         for number, stage in enumerate(plan):
             if interruption.asked or time.perf_counter() > end or not model.size:
                 break
@@ -79,9 +86,12 @@ def learn(
                 part = training.part(rows, stage.active, model.kernel, model.likelihood)
                 active = _at_random(part) if number == 0 else part.select()
                 objective = part.objective(rows, active, stage.tolerance)
-                model = find_scale(objective, model) if number == 0 else model
-                model, found = optimise(objective, model, stage.iterations, watch)
-                model = part.refined(rows, active, model, watch) if stage == plan[-1] else model
+                if number == 0 and not several:
+                    model, found = best_of_starts(objective, model, many, stage.iterations, watch)
+                else:
+                    model = find_scale(objective, model) if number == 0 else model
+                    model, found = optimise(objective, model, stage.iterations, watch, training.learning_tolerance)
+                model = part.refined(objective, model, watch) if stage == plan[-1] else model
             steps += found
             level = max((step.criterion for step in found), default=level)
     return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked, level)
@@ -93,24 +103,49 @@ def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:
     return [*plan[:-1], *[last] * (learning.major_steps or 1)]
 
 
-def stages(n: int, d: int) -> list[Stage]:
-    """Return the stages for n rows and d active ones: the last of them as large as it may be."""
+def _stages_of(training: Training, many: bool) -> list[Stage]:
+    n, d = len(training.y), training.wanted
+    return stages(n, d, many) if training.n_functions == 1 else class_stages(n, d)
+
+
+def class_stages(n: int, d: int) -> list[Stage]:
+    """Return the stages for many functions: the last one has no steps of its own, see ``Training.refined``."""
+    few, more = _CLASS_STAGES
+    first = few._replace(rows=min(n, few.rows), active=min(d, few.active, max(n // 2, 1)))
+    return [first, more._replace(rows=min(n, more.rows), active=min(d, n, more.active))]
+
+
+def stages(n: int, d: int, many: bool = False) -> list[Stage]:
+    """Return the stages for n rows and d active ones: the last of them as large as it may be.
+
+    Parameters
+    ----------
+    n, d : int
+    many : bool
+        Whether there are many parameters of the kernel to learn.
+    """
     fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in _STAGES]
     fitting[-1] = fitting[-1]._replace(active=min(d, _STAGES[-1].active, n))
     kept = [
         stage for stage, later in pairwise(fitting) if stage.rows * stage.active < _NEAR * later.rows * later.active
     ]
-    return [*kept, fitting[-1]] if kept else [fitting[-1]._replace(iterations=40)]
+    if many:
+        first = fitting[0]._replace(active=min(ACTIVE_FOR_MANY, max(n // 2, 1)))
+        return [first, *(stage for stage in kept if stage.rows > first.rows), fitting[-1]]
+    begin, *rest = [*kept, fitting[-1]]
+    return [begin._replace(iterations=_FIRST), *rest]
 
 
-def predict_seconds(training: Training) -> float:
+def predict_seconds(training: Training, tied: bool = False) -> float:
     """Seconds that learning by the evidence of the projected posterior will take, very roughly."""
     total, C, one = 0.0, training.n_functions, training.one_function()
-    for stage in stages(len(training.y), training.wanted):
+    many = bool(Model.begin(one.kernel, one.likelihood, tied).of_kernel.sum() >= MANY)
+    for number, stage in enumerate(_stages_of(training, many)):
         part = one.part(one.sample(stage.rows), stage.active, one.kernel, one.likelihood)
         with own_threads():
             rates = calibrate(part.X, part.y, part.wanted, part.kernel, part.likelihood, part.dtype)
-            total += C * predict_evaluations(rates, stage.rows, stage.active, min(2 * stage.iterations, _USUAL))
+            usual = _USUAL_FOR_MANY if many and number == 0 and C == 1 else min(2 * stage.iterations or 6, _USUAL)
+            total += C * predict_evaluations(rates, stage.rows, stage.active, usual)
     return total
 
 

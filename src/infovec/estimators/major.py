@@ -9,12 +9,22 @@ import numpy as np
 from .._types import Floats, Rows
 from ..errors import InfovecError
 from ..evidence import Given
-from ..learning import FACTORISED, FactorisedObjective, LagRule, Learning, Model, Step, find_scale, minor_steps
+from ..learning import (
+    FACTORISED,
+    FactorisedObjective,
+    LagRule,
+    Learning,
+    Model,
+    Step,
+    find_scale,
+    minor_steps,
+    second_look,
+)
 from ..selection import Driver, StopReason, sites_in_order
 from ..selection.interrupt import Interruption
 from .budget import threads
 from .gain_driver import GainDriver
-from .learner import Learned
+from .learner import ACTIVE_FOR_MANY, MANY, Learned
 from .training import Training
 
 __all__ = ["learn_factorised"]
@@ -89,16 +99,20 @@ class _Search:
 
         What looks better may be a model that explains nothing, where a start that explains little leads to a good one.
         """
-        active, rows = min(wanted, _WARM_ACTIVE, max(n // 2, 1)), min(n, _WARM_ROWS)
+        many, rows = model.of_kernel.sum() >= MANY, min(n, _WARM_ROWS)
+        active = min(ACTIVE_FOR_MANY if many else min(wanted, _WARM_ACTIVE), max(n // 2, 1))
         with threads(1):
             scaled = find_scale(lambda trial: self._fresh(trial, active, rows), model)
         other = not np.array_equal(scaled.theta, model.theta)
-        if not other and wanted * n < _LARGER * active * rows:
+        if not other and (n <= rows if many else wanted * n < _LARGER * active * rows):
             return model
         model, level = self.majors(model, active, rows, _WARM_STEPS), self.level
         if other and not self.over:
             scaled = self.majors(scaled, active, rows, _WARM_STEPS)
-            model = scaled if self.level > level else model
+            model, level = (scaled, self.level) if self.level > level else (model, level)
+        if many and not self.over:
+            again = self.majors(second_look(model), active, rows, _WARM_STEPS)
+            model = again if self.level > level else model
         return model
 
     def _fresh(self, model: Model, wanted: int, n: int) -> tuple[float, Floats]:

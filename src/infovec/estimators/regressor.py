@@ -68,7 +68,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         pool_size: int | str | None = "auto",
         initial: Any = None,
         selection: str = "auto",
-        blur: bool = True,
+        blur: bool | str = "auto",
         max_memory: Any = None,
         max_time: float | None = None,
         dtype: str = "float32",

@@ -32,7 +32,8 @@ def learn(
     tell : callable, optional
         Told of every evaluation; a true answer ends learning.
     learning : Learning
-        The EP evidence is that of the posterior that will be fitted; other criteria are those of the factorised one.
+        The EP evidence is that of the posterior that will be fitted, with many functions that of the projected one;
+        other criteria are those of the factorised one.
     """
     end, told = time.perf_counter() + max_seconds, False
 
@@ -42,7 +43,7 @@ def learn(
         return told
 
     model = Model.begin(training.kernel, training.likelihood, tied, learning)
-    projected = training.approximation == "projected" and learning.criterion == "ep"
+    projected = (training.approximation == "projected" or training.n_functions > 1) and learning.criterion == "ep"
     search = learn_projected if projected else learn_factorised
     best, rng = search(training, model, max_seconds, watch, learning), np.random.default_rng(_seed(training))
     steps = best.steps

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -84,6 +84,9 @@ class Training:
     feature_entries: int  # numbers of V that fit into memory
     keep: bool  # what selection made, to go on from
     given: Sample  # the rows as the user has them
+
+    learning_tolerance: ClassVar[float] = 1e-4
+    """Of the criterion and its gradient, as optimisation has it."""
 
     @property
     def n_functions(self) -> int:
@@ -180,8 +183,8 @@ class Training:
         """Return the likelihood to predict with."""
         return self.likelihood
 
-    def refined(self, rows: Rows, active: Rows, model: Model, watch: Callable[[Step], bool]) -> Model:
-        """Return the model after what other learning there is."""
+    def refined(self, objective: Any, model: Model, watch: Callable[[Step], bool]) -> Model:
+        """Return the model after what other learning there is; the objective knows the last one."""
         return model
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> ProjectedEvidence:
@@ -252,7 +255,8 @@ def prepare(
         stub_entries(
             limit, n, p, wanted, schedule, np.dtype(dtype).itemsize
         )  # say that it does not fit before any work
-        dtype = sufficient_precision(dtype, X, y, priority, kernel, likelihood)
+        if n_functions == 1:
+            dtype = sufficient_precision(dtype, X, y, priority, kernel, likelihood)
     itemsize = np.dtype(dtype).itemsize
     entries = stub_entries(limit, n, p, wanted, schedule, itemsize)
     kept = feature_entries(limit, n, p, wanted, itemsize) if estimator.approximation == "projected" else 0
@@ -267,9 +271,16 @@ def prepare(
     return kind(
         _in_precision(X, kernel, dtype), y, kernel, likelihood,
         score_function(score), _score_name(score, estimator.approximation), wanted, initial, schedule,
-        rule, dtype, selection, priority, held_back, estimator.approximation, bool(estimator.blur), kept,
+        rule, dtype, selection, priority, held_back, estimator.approximation, _blur(estimator.blur, n_functions), kept,
         bool(estimator.warm_start), sample,
     )  # fmt: skip
+
+
+def _blur(asked: Any, n_functions: int) -> bool:
+    if isinstance(asked, str):
+        check_choice("blur", asked, ("auto",))
+        return n_functions == 1
+    return bool(asked)
 
 
 def _score_name(score: Any, approximation: str) -> str:

@@ -80,7 +80,8 @@ class Relevance(Embedding):
     relevance : array of shape (n_features,)
         The weights r.
     transform : {"sigmoid", "log", "softplus"}
-        Keeps them between 0 and 1 (as in the paper) or positive.
+        Keeps them between 0 and 1 (as in the paper) or positive. A sigmoid is flat at its ends: learning begins with
+        weights between 0.12 and 0.88.
     """
 
     relevance: Floats | float = 0.999

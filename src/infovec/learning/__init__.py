@@ -8,6 +8,7 @@ from .objective import CoupledEvidence, ProjectedEvidence
 from .optimise import Step, find_scale, optimise
 from .priors import Gamma, Normal, slh_priors
 from .settings import CRITERIA, Learning
+from .starts import best_of_starts, second_look, starts
 
 __all__ = [
     "CRITERIA",
@@ -21,9 +22,12 @@ __all__ = [
     "Normal",
     "ProjectedEvidence",
     "Step",
+    "best_of_starts",
     "climb",
     "find_scale",
     "minor_steps",
     "optimise",
+    "second_look",
     "slh_priors",
+    "starts",
 ]

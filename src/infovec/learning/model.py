@@ -19,6 +19,10 @@ _WIDTH = 3.0  # of the prior on each step
 _FARTHEST = 12.0  # a factor of 160 000 for a parameter that is learned as a logarithm
 _REDUNDANT = "slope"  # of a likelihood: the variance of the kernel says the same
 _MANY = "length_scale["  # one for each column
+_NOISE = {
+    "variance": 1.0,
+    "scale": 0.5,
+}  # of a likelihood: the logarithm of which moves by this when that of noise does
 
 
 @dataclass(frozen=True)
@@ -67,9 +71,12 @@ class Model:
         group = np.array([order.get(key, -1) for key in keys], dtype=np.intp)
         transforms = (*kernel.free_transforms, *likelihood.free_transforms)
         priors, limits = _priors(learning, whole, transforms), _limits(learning, whole, transforms)
-        start = np.concatenate([kernel.theta, likelihood.theta])
+        given = np.concatenate([kernel.theta, likelihood.theta])
+        low, high = np.array([t.start_bounds for t in transforms]).reshape(-1, 2).T
+        start = np.where(group >= 0, np.clip(given, low, high), given)  # a sigmoid is flat at its ends
         if limits is not None:
             start = np.fmin(np.fmax(start, limits[:, 0]), limits[:, 1])
+        if not np.array_equal(start, given):
             q = kernel.theta.size
             kernel, likelihood = kernel.with_theta(start[:q]), likelihood.with_theta(start[q:])
         return cls(kernel, likelihood, start, group, priors, limits)
@@ -80,6 +87,13 @@ class Model:
         names = [*self.kernel.parameter_names, *self.likelihood.parameter_names]
         moving = [g for g, name in zip(self.group, names, strict=True) if "length_scale" in name and g >= 0]
         return np.isin(np.arange(self.size), moving)
+
+    @property
+    def noise(self) -> Floats:
+        """By how much each step moves for the logarithm of the noise variance to move by one."""
+        by_name = [_NOISE.get(_last(name), 0.0) for name in self.likelihood.parameter_names]
+        own = np.concatenate([np.zeros(self.kernel.theta.size), by_name])
+        return self.pull(own) / self._sizes
 
     @property
     def of_kernel(self) -> Mask:

@@ -7,14 +7,15 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..errors import NotConverged
 from ..multiclass import ClassLikelihood, CoupledShard, calibrated, coupled_gradient, infer_coupled, left_out_loss
-from ..projected import evidence_gradient, infer, make_basis
-from ..shards import ProjectedShard
+from ..projected import Inference, evidence_gradient, infer, make_basis
+from ..shards import Basis, ProjectedShard
 from .model import Model
 
 __all__ = ["CoupledEvidence", "ProjectedEvidence"]
 
 _MOST_SWEEPS = 50
 _LOST = 0.1  # change of a site after so many sweeps that leaves no evidence to speak of
+_FAR = 0.5  # share of the evidence
 
 
 class ProjectedEvidence:
@@ -59,10 +60,22 @@ class ProjectedEvidence:
 
 
 class CoupledEvidence(ProjectedEvidence):
-    """The same for many classes; ``y`` holds their labels."""
+    """The same for many classes; ``y`` holds their labels.
+
+    Inference goes on from the sites of the last evaluation that was not far worse than the best.
+    """
+
+    _highest = -np.inf
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
+        shard, basis, found = self._infer(model)
+        likelihood = cast(ClassLikelihood, model.likelihood)
+        gradient = np.concatenate(coupled_gradient([shard], basis, model.kernel, likelihood, found))
+        prior, prior_gradient = model.log_prior()
+        return found.log_evidence + prior, model.pull(gradient) + prior_gradient
+
+    def _infer(self, model: Model) -> tuple[CoupledShard, Basis, Inference]:
         kernel, likelihood = model.kernel, cast(ClassLikelihood, model.likelihood)
         shard = CoupledShard(self.rows, self.X, self.y, kernel, likelihood, self.dtype, self.blur)
         basis = make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype)
@@ -70,14 +83,13 @@ class CoupledEvidence(ProjectedEvidence):
         if self._sites is not None:
             shard.precision[:], shard.b[:] = self._sites
         found = infer_coupled([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
-        if found.converged:
+        self._highest = max(self._highest, found.log_evidence)
+        if found.converged and found.log_evidence > self._highest - _FAR * abs(self._highest):
             self._sites = shard.precision, shard.b
-        self._last = shard, likelihood
-        gradient = np.concatenate(coupled_gradient([shard], basis, kernel, likelihood, found))
-        prior, prior_gradient = model.log_prior()
-        return found.log_evidence + prior, model.pull(gradient) + prior_gradient
+        return shard, basis, found
 
-    def left_out_loss(self) -> float:
-        """Mean log loss of rows left out at the last parameters, with the power that suits them best."""
-        shard, likelihood = self._last
-        return left_out_loss(calibrated(likelihood, [shard]), [shard])
+    def left_out(self, model: Model) -> tuple[float, float]:
+        """Log evidence plus log prior, and mean log loss of rows left out with the power that suits them best."""
+        shard, _, found = self._infer(model)
+        likelihood = cast(ClassLikelihood, model.likelihood)
+        return found.log_evidence + model.log_prior()[0], left_out_loss(calibrated(likelihood, [shard]), [shard])

@@ -51,6 +51,8 @@ def optimise(
     Where the objective cannot be computed the line search is sent back. A true answer of ``watch`` ends it.
     """
     steps: list[Step] = []
+    if not iterations:
+        return model, steps
 
     def minus(theta: Floats) -> tuple[float, Floats]:
         try:

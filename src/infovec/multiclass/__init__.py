@@ -4,11 +4,11 @@ from .coupled import CoupledShard
 from .ep import infer_coupled
 from .factorised import FactorisedClasses, fit_factorised, learn_factorised
 from .gradient import coupled_gradient
-from .left_out import calibrated, left_out_loss
+from .left_out import LeftOut, calibrated, left_out_loss
 from .likelihood import ClassLikelihood, RaceLikelihood
 from .pair_evidence import PairEvidence, pair_evidence, refine_pairs
 from .pairs import select_pairs
-from .posterior import ClassPosterior
+from .posterior import ClassPosterior, SeparatePosterior
 from .probit import MultivariateProbit
 from .race import ClassMoments
 from .rest import OneAgainstRest
@@ -22,11 +22,13 @@ __all__ = [
     "ClassSites",
     "CoupledShard",
     "FactorisedClasses",
+    "LeftOut",
     "MultivariateProbit",
     "OneAgainstRest",
     "PairEvidence",
     "PairSites",
     "RaceLikelihood",
+    "SeparatePosterior",
     "Softmax",
     "calibrated",
     "coupled_gradient",

@@ -213,7 +213,7 @@ class CoupledShard(Projections):
         self.b[at] = alpha + damping * missing + self.precision[at] * cavity.mean
         self._missing[at], self.left_out[:, at] = (
             missing,
-            [cavity.cavity_mean, cavity.cavity_var + self.blur_var[at, None]],
+            [cavity.cavity_mean, cavity.cavity_var + self.variance_left[at, None]],
         )
         influence = in_units(precision, alpha + missing + precision * cavity.mean, cavity)
         return np.stack([(precision - pi) * cavity.var, missing * np.sqrt(cavity.var)]), influence

@@ -10,6 +10,7 @@ from ..errors import NotPositiveDefinite
 from ..projected import Inference, Sweep
 from ..projected.ep import Watch, next_damping
 from ..shards import Beliefs, own_threads
+from .apart import infer_apart
 from .coupled import CoupledShard, solvers
 
 __all__ = ["infer_coupled"]
@@ -36,7 +37,7 @@ def infer_coupled(
 
     where rho is what the forces lack while the mean stands still; solved by conjugate gradients with the posteriors of
     the classes as preconditioners. An iteration takes 1/d of the time of a sweep. Whatever P, this has the same fixed
-    points.
+    points. Classes that are independent are inferred one after the other; see ``infer_apart``.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ def infer_coupled(
         Told of every sweep; a true answer ends it.
     """
     with own_threads():
+        if not any(shard.likelihood.couples for shard in shards):
+            return infer_apart(shards, tolerance, max_sweeps, watch)
         return _settle(shards, tolerance, max_sweeps, watch)
 
 
@@ -74,7 +77,6 @@ class _State:
         self.moving = _total([s.sums() for s in shards])
         self.settled = np.zeros_like(self.moving)
         self.damping, self.change = 1.0, np.inf
-        self.couples = all(s.likelihood.couples for s in shards)
         self._open_all()
         self._posterior()
 
@@ -90,11 +92,8 @@ class _State:
     def sweep(self, still: float) -> Sweep:
         """Visit the open rows."""
         visited = sum(int(np.sum(shard.open)) for shard in self.shards)
-        solve, pace, self.tied = (
-            solvers(self.Q, self.shards[0].dtype),
-            min(self.change, 1.0),
-            self.change < _NEAR and self.couples,
-        )
+        solve, pace = solvers(self.Q, self.shards[0].dtype), min(self.change, 1.0)
+        self.tied = self.change < _NEAR
         found = [shard.sweep(self.mean, solve, self.damping, still, pace, self.tied) for shard in self.shards]
         self.used = damping = self.damping
         self.settled = self.settled + _total([f.settled for f in found])

@@ -2,22 +2,41 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 
 from .._types import Floats, Rows
-from .coupled import CoupledShard
 from .likelihood import ClassLikelihood
 
-__all__ = ["calibrated", "left_out_loss"]
+__all__ = ["LeftOut", "RowsLeftOut", "calibrated", "left_out_loss"]
 
 _LEAST, _MOST = 0.1, 10.0  # of the power
 _WIDTH = 1.0  # of a normal prior on its logarithm, which matters for few rows
 
 
-def calibrated(likelihood: ClassLikelihood, shards: Sequence[CoupledShard]) -> ClassLikelihood:
+class RowsLeftOut(Protocol):
+    """Rows with what is known of each without its own site."""
+
+    @property
+    def left_out(self) -> Floats:
+        """Means and variances of the latent values, shape (2, n, C)."""
+
+    @property
+    def labels(self) -> Rows:
+        """Their classes."""
+
+
+class LeftOut(NamedTuple):
+    """The same, as arrays."""
+
+    left_out: Floats
+    labels: Rows
+
+
+def calibrated(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> ClassLikelihood:
     """Return the likelihood with the power that predicts rows left out best.
 
     The cavity of a row is the posterior without its site, as expectation propagation has it. Predictions are too timid
@@ -33,12 +52,12 @@ def calibrated(likelihood: ClassLikelihood, shards: Sequence[CoupledShard]) -> C
     return replace(likelihood, power=float(np.exp(found.x)))
 
 
-def left_out_loss(likelihood: ClassLikelihood, shards: Sequence[CoupledShard]) -> float:
+def left_out_loss(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> float:
     """Mean log loss of the labels of all rows, each predicted from its cavity, in nats."""
     return _loss(*_left_out(likelihood, shards), likelihood.power)
 
 
-def _left_out(likelihood: ClassLikelihood, shards: Sequence[CoupledShard]) -> tuple[Floats, Rows]:
+def _left_out(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> tuple[Floats, Rows]:
     weights = [likelihood.log_weights(*shard.left_out) for shard in shards]
     return np.concatenate(weights), np.concatenate([shard.labels for shard in shards])
 

@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from .._types import Floats, Inputs
-from ..posterior import Posterior, ProjectedPosterior
+from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior
 
-__all__ = ["ClassPosterior"]
+__all__ = ["ClassPosterior", "SeparatePosterior"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,6 +63,44 @@ class ClassPosterior(Posterior):
             for c, one in enumerate(self.parts):
                 var[part, c] -= one.explained(K)
         return mean, np.maximum(var, 0.0)
+
+    def relative_entropy(self) -> float:
+        """Relative entropy to the prior, in nats, of all classes together."""
+        return sum(part.relative_entropy() for part in self.parts)
+
+
+@dataclass(frozen=True, repr=False)
+class SeparatePosterior(Posterior):
+    """C independent posterior processes, each with an active set of its own.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : inputs of all rows that are active for some class
+    parts : tuple of FactorisedPosterior
+        One for each class.
+    """
+
+    parts: tuple[FactorisedPosterior, ...]
+
+    @property
+    def weights(self) -> list[Floats]:  # type: ignore[override]
+        """Weights of the means, one array for each class."""
+        return [part.weights for part in self.parts]
+
+    @property
+    def reduction(self) -> list[Floats]:  # type: ignore[override]
+        """Matrices of the reductions of variance, one for each class."""
+        return [part.reduction for part in self.parts]
+
+    def mean(self, X: Inputs) -> Floats:
+        """Latent means at new inputs, shape (n, C)."""
+        return np.column_stack([part.mean(X) for part in self.parts])
+
+    def predict(self, X: Inputs) -> tuple[Floats, Floats]:
+        """Latent means and variances at new inputs, both of shape (n, C)."""
+        mean, var = zip(*(part.predict(X) for part in self.parts), strict=True)
+        return np.column_stack(mean), np.column_stack(var)
 
     def relative_entropy(self) -> float:
         """Relative entropy to the prior, in nats, of all classes together."""

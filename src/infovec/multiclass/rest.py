@@ -53,6 +53,10 @@ class OneAgainstRest(ClassLikelihood):
         log_z, g, nu = (np.stack(part, axis=1) for part in zip(*classes, strict=True))
         return ClassMoments(log_z.sum(axis=1), g, nu)
 
+    def against_rest(self, c: int, labels: Rows) -> tuple[Probit, Floats]:
+        """Return the probit of one class, whatever the weights, and the labels as it takes them: 1 and -1."""
+        return Probit(float(self.bias[c])), np.where(labels == c, 1.0, -1.0)
+
     def weigh(self, weight: Floats | None) -> Self:
         return replace(self, weight=weight)
 

@@ -29,6 +29,8 @@ class Transform(ABC):
     """What a value must be, in words, for error messages."""
     free_bounds: tuple[float, float] = (-np.inf, np.inf)
     """Where an optimiser should keep the free number."""
+    start_bounds: tuple[float, float] = (-np.inf, np.inf)
+    """Where it should begin: beyond, the value hardly moves with the free number."""
     elementwise: bool = True
     """Whether each value depends on its own free number only."""
 
@@ -103,6 +105,7 @@ class Interval(Transform):
 
     low = 0.0
     free_bounds = (-23.0, 23.0)
+    start_bounds = (-2.0, 2.0)
 
     def __init__(self, high: float = 1.0) -> None:
         self.high = high

@@ -25,7 +25,7 @@ from ..kernels import (
     White,
 )
 from ..likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT, Weighted, WeightedDiscrete
-from ..multiclass import ClassPosterior, MultivariateProbit, OneAgainstRest, Softmax
+from ..multiclass import ClassPosterior, MultivariateProbit, OneAgainstRest, SeparatePosterior, Softmax
 from ..posterior import FactorisedPosterior, ProjectedPosterior
 from .registry import Record, Registry, value
 
@@ -37,7 +37,7 @@ _KERNELS = (
 )  # fmt: skip
 _LIKELIHOODS = (Gaussian, Probit, Logit, Ordinal, Laplace, StudentT, Poisson, Weighted, WeightedDiscrete)
 _CLASS_LIKELIHOODS = (MultivariateProbit, Softmax, OneAgainstRest)
-_POSTERIORS = (FactorisedPosterior, ProjectedPosterior, ClassPosterior)
+_POSTERIORS = (FactorisedPosterior, ProjectedPosterior, ClassPosterior, SeparatePosterior)
 
 
 def _random_parts(random: np.random.RandomState) -> dict[str, Any]:

@@ -15,6 +15,8 @@ __all__ = ["Inference", "Sweep", "infer", "next_damping"]
 _STILL = 0.1  # a row rests until the next look at all rows when its site moves by less than this share of the tolerance
 _SLOWEST = 0.05  # damping
 _WORSE, _EASED = 1.5, 1.1  # a change that grows by this factor halves the largest damping, any other raises it by that
+_CAUTION = 2.0
+_STALL, _GAIN = 15, 0.9  # sweeps after which the smallest change should be less than this share of the one before them
 _DEEP = 400  # active rows from which a quarter of them, then half of them, give sites to start from
 _ROUGH, _FEW = 0.1, 8  # tolerance and most sweeps there
 
@@ -100,10 +102,16 @@ def _settle(
         sweeps.append(state.sweep(_STILL * tolerance))
         everywhere, change = sweeps[-1].rows == state.n, sweeps[-1].change
         asked = watch is not None and bool(watch(sweeps[-1]))
-        if asked or (change <= tolerance and everywhere):
+        if asked or (change <= tolerance and everywhere) or _stalled(sweeps):
             break
-        state.accept(reopen=change <= tolerance)
+        state.accept(reopen=state.expected <= tolerance)
     return Inference(state.beliefs, sweeps[-1].log_evidence, bool(everywhere and change <= tolerance), sweeps)
+
+
+def _stalled(sweeps: Sequence[Sweep]) -> bool:
+    """Whether the sites move by what products of single precision make of them, and no longer to anywhere."""
+    changes = [sweep.change for sweep in sweeps]
+    return len(changes) > 2 * _STALL and min(changes[-_STALL:]) > _GAIN * min(changes[:-_STALL])
 
 
 class _State:
@@ -113,7 +121,7 @@ class _State:
         self.shards, self.n, self.moving = shards, sum(len(s.y) for s in shards), sites
         self.settled, self.beliefs = _nothing(len(sites.shift)), _beliefs(sites)
         self.damping = 1.0 if all(s.likelihood.log_concave for s in shards) else 0.5
-        self.change, self.most = np.inf, 1.0
+        self.change, self.most, self.expected = np.inf, 1.0, np.inf
         self._open_all()
 
     def _open_all(self) -> None:
@@ -131,6 +139,7 @@ class _State:
             max(_SLOWEST, 0.5 * min(damping, self.most)) if change > _WORSE * self.change else _EASED * self.most
         )
         best = next_damping(damping, sum(f.steps.along for f in found), sum(f.steps.before for f in found))
+        self.expected = change * min(_CAUTION * change / self.change, 1.0)  # of the next sweep, if it goes on like this
         self.damping, self.change = min(best, self.most), change
         return Sweep(_log_evidence(self.shards, self.beliefs), change, damping, visited)
 

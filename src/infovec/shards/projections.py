@@ -76,6 +76,12 @@ class Projections:
         self._spare: list[Floats] = []
         self.depth = d
 
+    def adopt(self, other: "Projections") -> None:
+        """Take over the projections of the same rows that another shard has made, instead of making them."""
+        self.chunks, self._basis, self._block, self._solve = other.chunks, other._basis, other._block, other._solve
+        self._kept, self.variance_left, self.depth = other._kept, other.variance_left.copy(), other.depth
+        self._spare = []
+
     @property
     def whole(self) -> bool:
         """Whether all of V is kept."""

@@ -4,12 +4,15 @@ from .bound import Optimum, maximise_bound
 from .fit import fit_variational
 from .gradient import BoundGradient, bound_gradient
 from .learn import VariationalBound, learn_kernels
+from .left_out import left_out
 from .posterior import VariationalPosterior
 from .projection import Projection, project
+from .shard import BoundShard
 from .sparse import Included, select
 
 __all__ = [
     "BoundGradient",
+    "BoundShard",
     "Included",
     "Optimum",
     "Projection",
@@ -18,6 +21,7 @@ __all__ = [
     "bound_gradient",
     "fit_variational",
     "learn_kernels",
+    "left_out",
     "maximise_bound",
     "project",
     "select",

@@ -9,10 +9,12 @@ from .._types import Floats, Inputs, Rows
 from ..errors import InfovecError
 from ..kernels import Kernel
 from ..learning import Model
-from ..multiclass import MultivariateProbit
+from ..multiclass import MultivariateProbit, calibrated, left_out_loss
+from ..projected import make_basis
 from .bound import Optimum, maximise_bound
 from .gradient import BoundGradient, bound_gradient
 from .projection import Projection, project
+from .shard import BoundShard
 
 __all__ = ["VariationalBound", "learn_kernels"]
 
@@ -45,6 +47,14 @@ class VariationalBound:
         prior, prior_gradient = model.log_prior()
         whole = np.concatenate([gradient.kernels[0], gradient.likelihood])
         return best.bound + prior, model.pull(whole) + prior_gradient
+
+    def left_out(self, model: Model) -> tuple[float, float]:
+        """Bound plus log prior, and mean log loss of rows left out with the power that suits them best."""
+        assert isinstance(model.likelihood, MultivariateProbit)
+        shard = BoundShard(np.arange(len(self.labels)), self.X, self.labels, model.kernel, model.likelihood, self.dtype)
+        shard.project(make_basis(model.kernel, self.active, self.X[self.active], self.dtype))
+        bound = shard.infer(self.tolerance).log_evidence
+        return bound + model.log_prior()[0], left_out_loss(calibrated(model.likelihood, [shard]), [shard])
 
     def at(self, kernels: Kernel | Sequence[Kernel], likelihood: MultivariateProbit) -> tuple[Optimum, BoundGradient]:
         """Largest bound and its gradient."""

@@ -1,0 +1,57 @@
+"""All rows with the variational posterior of their classes, with the face of a shard."""
+
+import numpy as np
+
+from .._types import Floats, Inputs, Rows
+from ..kernels import Kernel
+from ..multiclass import MultivariateProbit
+from ..projected import Inference, Sweep
+from ..projected.ep import Watch
+from ..shards import Basis, Beliefs
+from .bound import maximise_bound
+from .left_out import left_out
+from .projection import Projection
+
+__all__ = ["BoundShard"]
+
+
+class BoundShard:
+    """Rows of the training set whose classes have functions of one kernel, seen through one active set.
+
+    Parameters
+    ----------
+    rows : array of int
+        Their numbers in the training set, ascending.
+    X, labels : their inputs and labels
+    kernel : Kernel
+    likelihood : MultivariateProbit
+    dtype : {"float32", "float64"}
+    """
+
+    left_out: Floats  # see the function of that name
+
+    def __init__(
+        self, rows: Rows, X: Inputs, labels: Rows, kernel: Kernel, likelihood: MultivariateProbit, dtype: str
+    ) -> None:
+        self.rows, self.X, self.labels, self.kernel = rows, X, labels, kernel
+        self.likelihood, self.dtype = likelihood, dtype
+
+    def project(self, basis: Basis) -> None:
+        """Take an active set."""
+        active, classes = np.searchsorted(self.rows, basis.rows), np.arange(self.likelihood.n_classes)
+        self.projection = Projection.of(self.kernel, classes, self.X, active, self.dtype)
+
+    def infer(self, tolerance: float = 1e-5, watch: Watch | None = None) -> Inference:
+        """Maximise the bound, which stands for the log evidence; it counts as one sweep."""
+        best = maximise_bound([self.projection], self.labels, self.likelihood, tolerance=tolerance)
+        self.left_out, self._target = left_out([self.projection], best), best.mean + best.g
+        sweep = Sweep(best.bound, 0.0, 1.0, len(self.rows))
+        if watch is not None:
+            watch(sweep)
+        Q = np.repeat(self.projection.Q[None], self.likelihood.n_classes, axis=0)
+        return Inference(Beliefs(Q, best.z.T.copy()), best.bound, best.converged, [sweep])  # beta is z at the maximum
+
+    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Precisions, which are one, and shifts of some rows, shape (len(rows), C)."""
+        target = self._target[np.searchsorted(self.rows, rows)]
+        return np.ones_like(target), target
