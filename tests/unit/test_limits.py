@@ -243,6 +243,19 @@ def test_an_interruption_leaves_a_usable_model_that_can_grow():
         assert np.all(np.isfinite(mean))
 
 
+def test_time_that_runs_out_in_inference_is_named():
+    X, y = spirals(400)
+
+    def slow(progress):
+        if progress.log_evidence is not None:
+            time.sleep(1.2)
+
+    model = IVMClassifier(n_active=40, max_time=1.0, callback=slow, random_state=0).fit(X, y)
+    assert len(model.active_) == 40
+    assert not model.converged_
+    assert model.stop_reason_ == "the time is used up"
+
+
 @pytest.mark.parametrize("approximation", ["projected", "factorised"])
 def test_an_interruption_while_learning_soon_leaves_a_usable_model(approximation, monkeypatch):
     monkeypatch.setattr("infovec.estimators.base._SOON", 0.2)

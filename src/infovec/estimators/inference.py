@@ -84,6 +84,8 @@ class Run:
             return stop, self._factorised()
         stop = self._select(wanted, None) if patience is None else self._staged(wanted, patience)
         interrupted, result = self._projected(None, wanted)
+        if stop is StopReason.COMPLETE and not result.converged and self._left == 0.0:
+            stop = StopReason.TIME
         return StopReason.INTERRUPTED if interrupted else stop, result
 
     def _select(self, wanted: int, patience: Patience | None) -> StopReason:
