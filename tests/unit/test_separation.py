@@ -6,7 +6,7 @@ import pytest
 from infovec import IVMClassifier, IVMRegressor
 from infovec.kernels import RBF, Bias, Matern
 from infovec.kernels.relevances import separate_scales
-from infovec.learning import Learning, Model, Normal, separable, separate
+from infovec.learning import Learning, Model, Normal, Step, alike, separable, separate
 from infovec.likelihoods import Gaussian, Probit
 
 
@@ -56,9 +56,9 @@ def test_a_scale_that_brings_less_than_its_price_is_not_taken():
 
     for gain, taken in ((1.5, False), (4.0, True)):  # what it brings is two thirds of the gain more than at the middle
         at_best = model.with_theta(np.array([1.0 / 3.0, 0.0, 0.0, 0.0])[: model.size])
-        found, steps = separate(objective(gain), at_best, 3, -gain * 2.0 / 3.0, [])
+        found, steps = separate(objective(gain), at_best, 3, -gain * 2.0 / 3.0)
         assert (found.size > model.size) == taken
-        assert bool(steps) == taken
+        assert {step.theta.size for step in alike([Step(0.0, at_best.theta), *steps], model, 3)} == {model.size + 2}
 
 
 def test_columns_that_matter_are_told_from_those_that_do_not():

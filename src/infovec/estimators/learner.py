@@ -94,7 +94,8 @@ def learn(
                 level = max((step.criterion for step in found), default=level)
                 steps += found
                 if number == max(len(plan) - 2, 0) and _separable(part, model):
-                    model, steps = separate(objective, model, part.X.shape[1], level, steps, watch)
+                    model, more = separate(objective, model, part.X.shape[1], level, watch)
+                    steps += more
                 model = part.refined(objective, model, watch) if stage == plan[-1] else model
     return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked, level)
 

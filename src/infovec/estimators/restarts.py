@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..learning import Learning, Model, Step
+from ..learning import Learning, Model, Step, alike
 from .learner import Learned
 from .learner import learn as learn_projected
 from .major import learn_factorised
@@ -57,7 +57,7 @@ def learn(
         if other.level > best.level:
             best = other
         best = best._replace(interrupted=best.interrupted or other.interrupted)
-    return best._replace(steps=steps)
+    return best._replace(steps=alike(steps, model, training.X.shape[-1]))
 
 
 def _seed(training: Training) -> int:

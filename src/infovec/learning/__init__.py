@@ -7,7 +7,7 @@ from .model import Model
 from .objective import CoupledEvidence, ProjectedEvidence
 from .optimise import Step, find_scale, optimise
 from .priors import Gamma, Normal, slh_priors
-from .separation import separable, separate
+from .separation import alike, separable, separate
 from .settings import CRITERIA, Learning
 from .starts import best_of_starts, second_look, starts
 
@@ -23,6 +23,7 @@ __all__ = [
     "Normal",
     "ProjectedEvidence",
     "Step",
+    "alike",
     "best_of_starts",
     "climb",
     "find_scale",

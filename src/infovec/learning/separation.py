@@ -8,7 +8,7 @@ from .._types import Floats
 from .model import Model
 from .optimise import Step, optimise
 
-__all__ = ["MOST_COLUMNS", "separable", "separate"]
+__all__ = ["MOST_COLUMNS", "alike", "separable", "separate"]
 
 MOST_COLUMNS = 64  # whose length scales are learned one by one unless asked for
 _ROWS = 10  # for each column at least
@@ -27,7 +27,6 @@ def separate(
     model: Model,
     p: int,
     level: float,
-    steps: Sequence[Step],
     watch: Callable[[Step], bool] | None = None,
 ) -> tuple[Model, list[Step]]:
     """Go on from a model whose length scales move together with one for each of p columns, and take the better one.
@@ -42,12 +41,16 @@ def separate(
     p : int
     level : float
         Criterion of the model.
-    steps : sequence of Step
-        Taken so far; they are returned in terms of the model that is taken, with those taken here.
     """
-    several, columns = model.separated(p)
-    found, more = optimise(objective, several, _ITERATIONS, watch)
-    reached = max((step.criterion for step in more), default=-np.inf)
-    if reached <= level + _PRICE * (several.size - model.size):
-        return model, list(steps)
-    return found, [*(step._replace(theta=step.theta[columns]) for step in steps), *more]
+    several, _ = model.separated(p)
+    found, steps = optimise(objective, several, _ITERATIONS, watch)
+    reached = max((step.criterion for step in steps), default=-np.inf)
+    return (found if reached > level + _PRICE * (several.size - model.size) else model), steps
+
+
+def alike(steps: Sequence[Step], model: Model, p: int) -> list[Step]:
+    """Return steps in terms of separate length scales, if some of them are; ``model`` is one of those before."""
+    if all(step.theta.size == model.size for step in steps):
+        return list(steps)
+    _, columns = model.separated(p)
+    return [step._replace(theta=step.theta[columns]) if step.theta.size == model.size else step for step in steps]
