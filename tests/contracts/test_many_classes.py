@@ -22,6 +22,7 @@ from infovec.learning import Learning
 from infovec.likelihoods import Probit, weighted
 from infovec.multiclass import ClassPosterior, MultivariateProbit, OneAgainstRest, SeparatePosterior, Softmax
 from infovec.posterior import ProjectedPosterior
+from infovec.selection import StopReason
 from infovec.variational import fit_variational
 
 FORMS = {
@@ -248,6 +249,10 @@ def test_time_and_callback_end_a_fit_with_a_usable_model():
     seen = []
     asked = classifier(n_active=200, callback=lambda p: seen.append(p) or len(seen) == 1).fit(X, y)
     assert np.all(np.isfinite(asked.predict_proba(X)))
+    seen.clear()
+    each = classifier(approximation="factorised", callback=lambda p: seen.append(p) or len(seen) == 2).fit(X, y)
+    assert each.stop_reason_ == str(StopReason.CALLBACK)
+    assert all(0 < len(part.X) < 40 for part in each.posterior_.parts)
     start = time.perf_counter()
     timed = infovec.IVMClassifier(max_time=0.3, random_state=0).fit(X, y)
     assert time.perf_counter() - start < 30.0

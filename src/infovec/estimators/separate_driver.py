@@ -119,7 +119,8 @@ class RestDriver(SeparateDriver):
                 self._drivers[c].include(self.initial)
             driver = self._drivers[c]
             driver.enlarge(wanted, None)
-            left = max(max_seconds - (time.perf_counter() - start), 0.0)
+            ended = reason in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each of the others is enough
+            left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0)
             patience = self.training.patience()
             reason = max(reason, driver.run(wanted, callback, left / (C - c), patience), key=_gravity)
             self._take(driver)
@@ -175,7 +176,7 @@ def _tell(callback: Callback | None, size: int, wanted: int) -> None:
 def _gravity(reason: StopReason) -> int:
     """How much a reason to stop says; the gravest of several counts."""
     order = [StopReason.COMPLETE, StopReason.EXHAUSTED, StopReason.UNINFORMATIVE, StopReason.SETTLED,
-             StopReason.CALLBACK, StopReason.TIME, StopReason.INTERRUPTED]  # fmt: skip
+             StopReason.TIME, StopReason.CALLBACK, StopReason.INTERRUPTED]  # fmt: skip
     return order.index(reason)
 
 
