@@ -17,7 +17,15 @@ from oracles import (
 from infovec.kernels import MLP, RBF, Bias, Exponential, Linear, Matern, Periodic, Polynomial, RationalQuadratic, White
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
 from infovec.posterior import ProjectedPosterior
-from infovec.projected import coupling_free_gain, ep, evidence_gradient, infer, make_basis, variational_bound
+from infovec.projected import (
+    coupling_free_gain,
+    ep,
+    evidence_gradient,
+    infer,
+    left_out_log_prob,
+    make_basis,
+    variational_bound,
+)
 from infovec.shards import ProjectedShard
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -337,3 +345,20 @@ def test_an_end_asked_for_early_leaves_a_posterior_of_the_whole_active_set(monke
     assert not found.converged
     assert len(found.sweeps) == 1
     assert len(found.beliefs.beta) == 60
+
+
+@pytest.mark.parametrize("blur", [True, False])
+@pytest.mark.parametrize("d", [7, 30])
+def test_rows_left_out_are_those_of_the_dense_gaussian(d, blur):
+    X = inputs(30)
+    y, active = targets(Gaussian(), X), np.arange(d)
+    shards, basis = project(KERNEL, Gaussian(0.3, bias=0.2), X, y, active, blur=blur, n_shards=2)
+    found = infer(shards)
+    K = KERNEL(X)
+    Q = K[:, active] @ np.linalg.solve(K[np.ix_(active, active)] + 1e-10 * np.eye(d), K[active])
+    C = Q + np.diag(np.diag(K - Q) * blur + 0.3)
+    inverse = np.linalg.inv(C)
+    var = 1.0 / np.diag(inverse)
+    residual = inverse @ (y - 0.2) * var  # of each target from its mean given the others
+    expected = -0.5 * np.sum(residual**2 / var + np.log(2.0 * np.pi * var))
+    np.testing.assert_allclose(left_out_log_prob(shards, found.beliefs), expected, rtol=1e-5)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from infovec import IVMClassifier, IVMRegressor
+from infovec.errors import NotConverged
 from infovec.kernels import RBF, Bias, Matern
 from infovec.kernels.relevances import separate_scales
-from infovec.learning import Learning, Model, Normal, Step, alike, separable, separate
+from infovec.learning import Learning, Model, Normal, Step, alike, refine_scales, separable, separate
 from infovec.likelihoods import Gaussian, Probit
 
 
@@ -72,3 +73,26 @@ def test_columns_that_matter_are_told_from_those_that_do_not():
     assert model.history_["theta"].shape[1] == 5 + 4
     even = IVMClassifier(n_active=60, random_state=0).fit(X, X.sum(axis=1) + rng.normal(size=500) > 0)
     assert np.ndim(even.kernel_.left.length_scale) == 0
+
+
+class Valley:
+    """Rows left out are predicted best at one length scale."""
+
+    def __init__(self, best, fails=False):
+        self.best, self.fails, self.asked = best, fails, 0
+
+    def left_out(self, model):
+        self.asked += 1
+        if self.fails:
+            raise NotConverged("no")
+        return 0.0, float(np.log(model.kernel.length_scale / self.best) ** 2)
+
+
+@pytest.mark.parametrize("best", [0.3, 1.0, 2.2])
+def test_scales_are_refined_towards_the_least_loss_of_rows_left_out(best):
+    model, valley = Model.begin(RBF(1.0), Probit()), Valley(best)
+    found = refine_scales(valley, model, 1.2, lambda step: False)
+    assert abs(np.log(found.kernel.length_scale / best)) <= 0.5 * np.log(1.2) + 1e-9
+    assert valley.asked <= 10
+    assert refine_scales(valley, model, 1.2, lambda step: True).kernel.length_scale == 1.0
+    assert refine_scales(Valley(best, fails=True), model, 1.2, lambda step: False) is model

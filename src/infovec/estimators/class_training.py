@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from .._types import Floats, Inputs, Rows
-from ..errors import InfovecError, ParameterError
-from ..learning import CoupledEvidence, Model, Step
+from ..errors import ParameterError
+from ..learning import CoupledEvidence, Model, Step, refine_scales
 from ..likelihoods import Probit, WeightedDiscrete
 from ..multiclass import ClassLikelihood, ClassPosterior, CoupledShard, calibrated, infer_coupled
 from ..numerics.clock import best_of_three
@@ -27,7 +27,7 @@ from .training import Plan, Training
 __all__ = ["ClassTraining", "class_bias"]
 
 _USUAL_SWEEPS = 15  # over all rows
-_SHORTER, _MOST = 1.4, 8  # factor between length scales that are tried, and how many are on either side
+_SHORTER = 1.4  # factor between length scales that are tried
 _TOLERANCE = 1e-3  # of the sites
 _ROUGH = 1e-3  # least tolerance of the sites while learning
 
@@ -133,31 +133,12 @@ class ClassTraining(Training):
         return calibrated(self.class_likelihood.for_new_rows(), [shard])
 
     def refined(self, objective: CoupledEvidence, model: Model, watch: Callable[[Step], bool]) -> Model:
-        """Shorten all length scales, or lengthen them, as long as rows left out are predicted better.
+        """Return the model whose length scales predict rows left out best.
 
         The evidence of classes that are independent, or nearly so, prefers functions smoother than those that tell the
         classes apart best.
         """
-        tried: dict[int, float] = {}
-        steps = {k: model.with_theta(model.theta - k * np.log(_SHORTER) * model.scales) for k in range(-_MOST, _MOST)}
-
-        def loss(k: int) -> float:
-            if k not in steps:
-                return np.inf
-            try:
-                criterion, tried[k] = objective.left_out(steps[k])
-            except (InfovecError, np.linalg.LinAlgError):
-                return np.inf
-            return np.inf if watch(Step(criterion, steps[k].theta)) else tried[k]
-
-        if model.scales.any() and np.isfinite(loss(0)):
-            for way in (1, -1):
-                at = 0
-                while loss(at + way) < tried[at]:
-                    at += way
-                if at:
-                    break
-        return steps[min(tried, key=tried.__getitem__)] if tried else model
+        return refine_scales(objective, model, _SHORTER, watch)
 
     def plan(self) -> Plan:
         """Predict seconds and memory, after a short calibration."""

@@ -77,6 +77,7 @@ def learn(
             return bool(tell and tell(step)) or interruption.asked or time.perf_counter() > end
 
         many, several = bool(model.of_kernel.sum() >= MANY), training.n_functions > 1
+        free = model.tied and not model.priors and model.limits is None  # nobody said how length scales are learned
         plan = _planned(_stages_of(training, many), learning)
         for number, stage in enumerate(plan):
             if interruption.asked or time.perf_counter() > end or not model.size:
@@ -96,7 +97,8 @@ def learn(
                 if number == max(len(plan) - 2, 0) and _separable(part, model):
                     model, more = separate(objective, model, part.X.shape[1], level, watch)
                     steps += more
-                model = part.refined(objective, model, watch) if stage == plan[-1] else model
+                if number == len(plan) - 1 and (several or free):
+                    model = part.refined(objective, model, watch)
     return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked, level)
 
 

@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..learning import Model, ProjectedEvidence, Step
-from ..likelihoods import Gaussian, Likelihood
+from ..learning import Model, ProjectedEvidence, Step, refine_scales
+from ..likelihoods import Discrete, Gaussian, Likelihood
 from ..posterior import Posterior, ProjectedPosterior
 from ..projected import Inference, infer
 from ..projected import cost as sweep_cost
@@ -37,6 +37,8 @@ _AUTO_MOST = 4000  # active rows at most when their number is left to the data
 _AUTO_FEWEST = 200  # training rows from which some can be held back
 _FULL_UNTIL = 200  # NIPS03: full greedy selection until then
 _INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
+_SHORTER = 1.2  # factor between length scales that are tried by rows left out
+_TELLING = 1000  # rows that are enough for that
 _RETAINED = 0.5  # NIPS03: share of it that stays
 
 
@@ -184,8 +186,9 @@ class Training:
         return self.likelihood
 
     def refined(self, objective: Any, model: Model, watch: Callable[[Step], bool]) -> Model:
-        """Return the model after what other learning there is; the objective knows the last one."""
-        return model
+        """Return the model after what other learning there is: length scales of two classes by rows left out."""
+        two = isinstance(self.likelihood, Discrete) and len(self.likelihood.labels) == 2
+        return refine_scales(objective, model, _SHORTER, watch) if two and len(self.y) >= _TELLING else model
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> ProjectedEvidence:
         """Return what learning maximises for these rows, whose numbers in the whole training set are given."""

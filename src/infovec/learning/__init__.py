@@ -7,6 +7,7 @@ from .model import Model
 from .objective import CoupledEvidence, ProjectedEvidence
 from .optimise import Step, find_scale, optimise
 from .priors import Gamma, Normal, slh_priors
+from .refine import refine_scales
 from .separation import alike, separable, separate
 from .settings import CRITERIA, Learning
 from .starts import best_of_starts, second_look, starts
@@ -29,6 +30,7 @@ __all__ = [
     "find_scale",
     "minor_steps",
     "optimise",
+    "refine_scales",
     "second_look",
     "separable",
     "separate",

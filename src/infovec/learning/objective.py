@@ -7,7 +7,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..errors import NotConverged
 from ..multiclass import ClassLikelihood, CoupledShard, calibrated, coupled_gradient, infer_coupled, left_out_loss
-from ..projected import Inference, evidence_gradient, infer, make_basis
+from ..projected import Inference, evidence_gradient, infer, left_out_log_prob, make_basis
 from ..shards import Basis, ProjectedShard
 from .model import Model
 
@@ -43,6 +43,18 @@ class ProjectedEvidence:
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
+        shard, basis, found = self._settle(model)
+        gradient = np.concatenate(evidence_gradient([shard], basis, model.kernel, model.likelihood, found))
+        prior, prior_gradient = model.log_prior()
+        return found.log_evidence + prior, model.pull(gradient) + prior_gradient
+
+    def left_out(self, model: Model) -> tuple[float, float]:
+        """Log evidence plus log prior, and mean log loss of rows left out."""
+        shard, _, found = self._settle(model)
+        loss = -left_out_log_prob([shard], found.beliefs) / len(self.y)
+        return found.log_evidence + model.log_prior()[0], loss
+
+    def _settle(self, model: Model) -> tuple[ProjectedShard, Basis, Inference]:
         kernel, likelihood = model.kernel, model.likelihood
         shard = ProjectedShard(self.rows, self.X, self.y, kernel, likelihood, self.dtype, self.blur)
         basis = make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype)
@@ -54,9 +66,7 @@ class ProjectedEvidence:
             raise NotConverged("the sites do not settle at these parameters")
         if found.converged:
             self._sites = shard.precision, shard.b
-        gradient = np.concatenate(evidence_gradient([shard], basis, kernel, likelihood, found))
-        prior, prior_gradient = model.log_prior()
-        return found.log_evidence + prior, model.pull(gradient) + prior_gradient
+        return shard, basis, found
 
 
 class CoupledEvidence(ProjectedEvidence):
