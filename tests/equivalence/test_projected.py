@@ -352,7 +352,7 @@ def test_an_end_asked_for_early_leaves_a_posterior_of_the_whole_active_set(monke
 def test_rows_left_out_are_those_of_the_dense_gaussian(d, blur):
     X = inputs(30)
     y, active = targets(Gaussian(), X), np.arange(d)
-    shards, basis = project(KERNEL, Gaussian(0.3, bias=0.2), X, y, active, blur=blur, n_shards=2)
+    shards, _ = project(KERNEL, Gaussian(0.3, bias=0.2), X, y, active, blur=blur, n_shards=2)
     found = infer(shards)
     K = KERNEL(X)
     Q = K[:, active] @ np.linalg.solve(K[np.ix_(active, active)] + 1e-10 * np.eye(d), K[active])
