@@ -13,7 +13,8 @@ __all__ = ["MOST_COLUMNS", "alike", "separable", "separate"]
 MOST_COLUMNS = 64  # whose length scales are learned one by one unless asked for
 _ROWS = 10  # for each column at least
 _PRICE = 1.0  # log evidence that a further length scale must bring
-_ITERATIONS = 25
+_ITERATIONS = 20
+_LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on
 
 
 def separable(model: Model, n: int, p: int) -> bool:
@@ -42,10 +43,14 @@ def separate(
     level : float
         Criterion of the model.
     """
-    several, _ = model.separated(p)
-    found, steps = optimise(objective, several, _ITERATIONS, watch)
-    reached = max((step.criterion for step in steps), default=-np.inf)
-    return (found if reached > level + _PRICE * (several.size - model.size) else model), steps
+    found, _ = model.separated(p)
+    price, steps = _PRICE * (found.size - model.size), list[Step]()
+    for iterations, share in ((_LOOK, _PROMISE), (_ITERATIONS, 1.0)):
+        found, more = optimise(objective, found, iterations, watch)
+        steps += more
+        if max((step.criterion for step in more), default=-np.inf) <= level + share * price:
+            return model, steps
+    return found, steps
 
 
 def alike(steps: Sequence[Step], model: Model, p: int) -> list[Step]:
