@@ -17,7 +17,7 @@ from infovec.kernels import RBF, Bias
 from infovec.learning import Model, ProjectedEvidence, objective, optimise
 from infovec.likelihoods import Gaussian, Logit, Probit
 from infovec.projected import infer, make_basis
-from infovec.projected.ep import next_damping
+from infovec.projected.ep import Sweep, _stalled, next_damping
 from infovec.shards import ProjectedShard
 
 KERNEL = RBF(0.8, 4.0) + Bias(0.5)
@@ -204,3 +204,11 @@ def test_evidence_of_sites_that_do_not_settle_is_none(monkeypatch):
     found, steps = optimise(evidence, model, 5)
     assert found is model
     assert not steps
+
+
+def test_inference_ends_where_the_sites_only_tremble():
+    falling = [Sweep(0.0, 0.9**k, 1.0, 10) for k in range(60)]
+    trembling = [*falling[:20], *(Sweep(0.0, 0.12, 0.05, 10) for _ in range(40))]
+    assert not any(_stalled(falling[:k]) for k in range(60))
+    assert _stalled(trembling)
+    assert not _stalled(trembling[:34])  # not before fifteen sweeps have brought nothing
