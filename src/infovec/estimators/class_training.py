@@ -128,7 +128,7 @@ class ClassTraining(Training):
         """Return what learning maximises."""
         return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, max(tolerance, _ROUGH))
 
-    def fitted_likelihood(self, shard: CoupledShard) -> Any:
+    def fitted_likelihood(self, shard: CoupledShard, found: Inference) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
         return calibrated(self.class_likelihood.for_new_rows(), [shard])
 

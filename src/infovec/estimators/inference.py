@@ -14,6 +14,7 @@ from ..projected import Sweep, make_basis
 from ..selection import Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
 from .gain_driver import GainDriver
+from .left_out import some_rows, without_own_site
 from .separate_driver import SeparateDriver
 from .training import Training
 
@@ -115,8 +116,7 @@ class Run:
     def _held_back(self, result: Result, held: Rows) -> float:
         X = self.X[held]
         mean, var = result.posterior.predict(X if X.dtype == object else X.astype(np.float64))
-        likelihood = self.training.likelihood.take(held)
-        return float(np.mean(likelihood.tilted(self.training.y[held], mean, var).log_z))
+        return float(np.mean(result.likelihood.take(held).log_predictive(self.training.y[held], mean, var)))
 
     def _factorised(self) -> Result:
         """Sites on the active rows only, as selection left them."""
@@ -127,6 +127,9 @@ class Run:
         posterior, outside, active = driver.posterior(self.X), driver.log_likelihood_outside(), driver.active[:d].copy()
         self._free()
         evidence = log_evidence(posterior, driver.y[:d], likelihood.take(active), outside)
+        if self.training.calibrate:
+            rows = some_rows(self.training.priority)
+            likelihood = self.training.calibrated(rows, without_own_site(posterior, active, self.X, rows))
         return Result(posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [])
 
     def _free(self) -> None:
@@ -157,7 +160,7 @@ class Run:
         posterior = training.posterior(X if X.dtype == object else X.astype(np.float64), basis, found)
         precision, b = shard.sites(active)
         mean = b / np.where(precision == 0.0, 1.0, precision)
-        likelihood = training.fitted_likelihood(shard)
+        likelihood = training.fitted_likelihood(shard, found)
         return interruption.asked, Result(
             posterior, likelihood, active, precision, mean, found.log_evidence, found.converged, found.sweeps
         )

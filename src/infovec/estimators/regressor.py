@@ -137,4 +137,4 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         y = column_or_1d(y, dtype=np.float64)
         assert_all_finite(y, input_name="y")
         check_consistent_length(mean, y)
-        return self.likelihood_.for_new_rows().tilted(y, mean, var).log_z
+        return self.likelihood_.for_new_rows().log_predictive(y, mean, var)

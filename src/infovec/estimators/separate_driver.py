@@ -13,6 +13,7 @@ from ..multiclass import LeftOut, SeparatePosterior, calibrated, fit_factorised
 from ..posterior import FactorisedPosterior
 from ..selection import Callback, Driver, Patience, Progress, StopReason
 from ..variational import fit_variational
+from .left_out import some_rows, without_own_site
 
 if TYPE_CHECKING:
     from .bound_training import BoundTraining
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from .inference import Result
 
 __all__ = ["BoundDriver", "PairDriver", "RestDriver", "SeparateDriver"]
-
-_MOST_ROWS = 3000  # that tell how certain predictions should be
 
 
 class SeparateDriver(ABC):
@@ -90,13 +89,9 @@ class SeparateDriver(ABC):
 
     def _left_out(self, X: Inputs) -> LeftOut:
         """What is known of some rows without their own sites."""
-        at = np.sort(np.argsort(self.training.priority, kind="stable")[:_MOST_ROWS])
-        found = np.empty((2, len(at), len(self.parts)))
-        for c, (part, rows) in enumerate(zip(self.parts, self.own, strict=True)):
-            found[:, :, c] = part.predict(_double(X[at]))
-            _, here, which = np.intersect1d(at, rows, assume_unique=True, return_indices=True)
-            cavity = part.active_marginals()
-            found[:, here, c] = cavity.cavity_mean[which], cavity.cavity_var[which]
+        at = some_rows(self.training.priority)
+        parts = zip(self.parts, self.own, strict=True)
+        found = np.stack([without_own_site(part, rows, X, at) for part, rows in parts], axis=2)
         return LeftOut(found, self.training.y[at].astype(np.intp))
 
 

@@ -10,10 +10,10 @@ from sklearn.utils import check_random_state
 from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..learning import Model, ProjectedEvidence, Step, refine_scales
+from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
 from ..likelihoods import Discrete, Gaussian, Likelihood
 from ..posterior import Posterior, ProjectedPosterior
-from ..projected import Inference, infer
+from ..projected import Inference, infer, left_out
 from ..projected import cost as sweep_cost
 from ..projected.ep import Watch
 from ..scores import Score
@@ -83,6 +83,7 @@ class Training:
     held_back: Mask
     approximation: str
     blur: bool
+    calibrate: bool  # the certainty of predictions, by rows left out
     feature_entries: int  # numbers of V that fit into memory
     keep: bool  # what selection made, to go on from
     given: Sample  # the rows as the user has them
@@ -181,14 +182,20 @@ class Training:
         """Return the posterior of new inputs; X holds the active ones."""
         return ProjectedPosterior(self.kernel, X, basis.L, *found.beliefs)
 
-    def fitted_likelihood(self, shard: Any) -> Likelihood:
+    def fitted_likelihood(self, shard: Any, found: Inference) -> Likelihood:
         """Return the likelihood to predict with."""
-        return self.likelihood
+        return self.calibrated(shard.rows, left_out([shard], found.beliefs)) if self.calibrate else self.likelihood
+
+    def calibrated(self, rows: Rows, left_out: Floats) -> Likelihood:
+        """Return the likelihood with the spread that predicts some rows best, each from all others."""
+        assert isinstance(self.likelihood, Discrete)
+        share = best_spread(self.likelihood.take(rows), self.y[rows], left_out).share
+        return self.likelihood.with_spread(share)
 
     def refined(self, objective: Any, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model after what other learning there is: length scales of two classes by rows left out."""
-        two = isinstance(self.likelihood, Discrete) and len(self.likelihood.labels) == 2
-        return refine_scales(objective, model, _SHORTER, watch) if two and len(self.y) >= _TELLING else model
+        telling = spreads(self.likelihood) and len(self.y) >= _TELLING
+        return refine_scales(objective, model, _SHORTER, watch) if telling else model
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> ProjectedEvidence:
         """Return what learning maximises for these rows, whose numbers in the whole training set are given."""
@@ -255,6 +262,7 @@ def prepare(
     dtype = "float64" if n * wanted * n_functions <= _SMALL_STUBS else asked
     limit = memory_limit(estimator.max_memory) - kind.more_bytes(n, wanted, n_functions)
     approximation = _approximation(estimator.approximation, likelihood, n_functions)
+    calibrate = estimator.learn is not None and spreads(likelihood)
     if approximation == "factorised":  # all that it knows is what selection chose
         stub_entries(
             limit, n, p, wanted, schedule, np.dtype(dtype).itemsize
@@ -272,11 +280,12 @@ def prepare(
         max_entries=entries if entries < n * wanted else None,
         shrink_after=max(256, wanted // 9) if selection == "shrinking" else None,
     )
+    blur = _blur(estimator.blur, n_functions == 1 and not calibrate)
     return kind(
         _in_precision(X, kernel, dtype), y, kernel, likelihood,
         score_function(score), _score_name(score, approximation), wanted, initial, schedule,
-        rule, dtype, selection, priority, held_back, approximation, _blur(estimator.blur, n_functions), kept,
-        bool(estimator.warm_start), sample,
+        rule, dtype, selection, priority, held_back, approximation, blur, calibrate,
+        kept, bool(estimator.warm_start), sample,
     )  # fmt: skip
 
 
@@ -287,10 +296,10 @@ def _approximation(asked: str, likelihood: Any, n_functions: int) -> str:
     return "factorised" if n_functions > 1 and not likelihood.couples else "projected"
 
 
-def _blur(asked: Any, n_functions: int) -> bool:
+def _blur(asked: Any, otherwise: bool) -> bool:
     if isinstance(asked, str):
         check_choice("blur", asked, ("auto",))
-        return n_functions == 1
+        return otherwise
     return bool(asked)
 
 

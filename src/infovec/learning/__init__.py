@@ -10,6 +10,7 @@ from .priors import Gamma, Normal, slh_priors
 from .refine import refine_scales
 from .separation import alike, separable, separate
 from .settings import CRITERIA, Learning
+from .spread import best_spread, spreads
 from .starts import best_of_starts, second_look, starts
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Step",
     "alike",
     "best_of_starts",
+    "best_spread",
     "climb",
     "find_scale",
     "minor_steps",
@@ -35,5 +37,6 @@ __all__ = [
     "separable",
     "separate",
     "slh_priors",
+    "spreads",
     "starts",
 ]

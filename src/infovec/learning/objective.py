@@ -7,9 +7,10 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..errors import NotConverged
 from ..multiclass import ClassLikelihood, CoupledShard, calibrated, coupled_gradient, infer_coupled, left_out_loss
-from ..projected import Inference, evidence_gradient, infer, left_out_log_prob, make_basis
+from ..projected import Inference, evidence_gradient, infer, left_out, make_basis
 from ..shards import Basis, ProjectedShard
 from .model import Model
+from .spread import best_spread
 
 __all__ = ["CoupledEvidence", "ProjectedEvidence"]
 
@@ -49,9 +50,9 @@ class ProjectedEvidence:
         return found.log_evidence + prior, model.pull(gradient) + prior_gradient
 
     def left_out(self, model: Model) -> tuple[float, float]:
-        """Log evidence plus log prior, and mean log loss of rows left out."""
+        """Log evidence plus log prior, and mean log loss of rows left out with the spread that suits them best."""
         shard, _, found = self._settle(model)
-        loss = -left_out_log_prob([shard], found.beliefs) / len(self.y)
+        loss = best_spread(shard.likelihood, self.y, left_out([shard], found.beliefs)).loss
         return found.log_evidence + model.log_prior()[0], loss
 
     def _settle(self, model: Model) -> tuple[ProjectedShard, Basis, Inference]:

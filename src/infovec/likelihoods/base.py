@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -83,6 +83,10 @@ class Likelihood(Parametrised, ABC):
         """
         log_z, g, nu = tilted_moments(self.log_prob, y, mean, var, take=lambda rows: self.take(rows).log_prob)
         return Tilted(log_z, g, np.maximum(nu, 0.0) if self.log_concave else nu)
+
+    def log_predictive(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        """Log probability of targets of new rows when f is N(mean, var)."""
+        return self.tilted(y, mean, var).log_z
 
     def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
         """Return ``tilted`` of p(y | f) to the power of each row's positive weight; by quadrature unless overridden."""
@@ -166,7 +170,16 @@ class Likelihood(Parametrised, ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Discrete(Likelihood):
-    """A likelihood whose targets take finitely many values."""
+    """A likelihood whose targets take finitely many values.
+
+    Parameters
+    ----------
+    spread : float
+        Share of the latent variance that counts for the probabilities of new rows. The posterior does not know it: it
+        makes up for what the approximation gets wrong about the certainty of predictions.
+    """
+
+    spread: float = field(default=1.0, kw_only=True)
 
     @property
     @abstractmethod
@@ -176,8 +189,14 @@ class Discrete(Likelihood):
     def log_proba(self, mean: Floats, var: Floats) -> Floats:
         """Log probability of every label when f is N(mean, var), shape (n, number of labels)."""
         mean = np.asarray(mean)
-        columns = [self.tilted(np.full(mean.shape, v), mean, var).log_z for v in self.labels]
-        return np.stack(columns, axis=-1)
+        return np.stack([self.log_predictive(np.full(mean.shape, v), mean, var) for v in self.labels], axis=-1)
+
+    def log_predictive(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        return self.tilted(y, mean, self.spread * np.asarray(var)).log_z
+
+    def with_spread(self, spread: float) -> Self:
+        """Return the same with another spread."""
+        return replace(self, spread=float(spread))
 
     def predict(self, mean: Floats, var: Floats) -> Prediction:
         """Mean and variance of the label."""

@@ -1,7 +1,7 @@
 """Rows that count more or less than others."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from .logit import Logit
 from .probit import Probit
 
 __all__ = ["Weighted", "WeightedDiscrete", "weighted"]
+
+_W = TypeVar("_W", bound="Weighted")
 
 
 def weighted(likelihood: Likelihood, weight: float | Floats) -> "Weighted":
@@ -145,6 +147,9 @@ class Weighted(Likelihood):
     def predict(self, mean: Floats, var: Floats) -> Prediction | tuple[Floats, Floats]:
         return self.likelihood.predict(mean, var)
 
+    def log_predictive(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        return self.likelihood.for_new_rows().log_predictive(y, mean, var)
+
     def take(self, rows: Rows) -> Any:
         weight = self.weight[rows] if np.ndim(self.weight) else self.weight  # type: ignore[index]
         return _unchecked(replace(self, likelihood=self.likelihood.take(rows), weight=1.0), weight)
@@ -160,7 +165,7 @@ class Weighted(Likelihood):
             )
 
 
-def _unchecked(likelihood: Weighted, weight: Any) -> Weighted:
+def _unchecked(likelihood: _W, weight: Any) -> _W:
     """Set weights that may all be zero, since they are those of some rows only."""
     object.__setattr__(likelihood, "weight", weight)
     return likelihood
@@ -178,6 +183,9 @@ class WeightedDiscrete(Weighted, Discrete):
 
     def log_proba(self, mean: Floats, var: Floats) -> Floats:
         return self.likelihood.for_new_rows().log_proba(mean, var)
+
+    def with_spread(self, spread: float) -> Self:
+        return _unchecked(replace(self, likelihood=self.likelihood.with_spread(spread), weight=1.0), self.weight)
 
     def predict(self, mean: Floats, var: Floats) -> Prediction:
         return self.likelihood.predict(mean, var)

@@ -77,4 +77,4 @@ def _together(shards: Sequence[RowsLeftOut]) -> LeftOut:
 
 
 def _loss(likelihood: ClassLikelihood, rows: LeftOut) -> float:
-    return -float(np.mean(likelihood.log_proba(*rows.left_out)[np.arange(len(rows.labels)), rows.labels]))
+    return -float(np.mean(likelihood.log_predictive(rows.labels, *rows.left_out)))

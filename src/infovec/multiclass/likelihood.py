@@ -72,6 +72,10 @@ class ClassLikelihood(Parametrised, ABC):
         """Log probability of every class, shape (n, C), when the latent values are N(mean, var)."""
         return np.asarray(log_softmax(self.power * self.log_weights(mean, self.spread * var), axis=1))
 
+    def log_predictive(self, labels: Rows, mean: Floats, var: Floats) -> Floats:
+        """Log probability of the labels of new rows when the latent values are N(mean, var)."""
+        return self.log_proba(mean, var)[np.arange(len(labels)), np.asarray(labels, dtype=np.intp)]
+
     def d_log_z(self, tilted: ClassMoments) -> Floats:
         """Gradient of log Z in theta, shape (q, n): a bias is added to a mean."""
         return self._gradient({"bias": tilted.g.T})

@@ -121,7 +121,9 @@ class Parametrised:
         return hash((type(self), self._key()))
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{f.name}={_shown(getattr(self, f.name))}" for f in fields(self))
+        first = [f.name for f in fields(self) if not f.kw_only]
+        changed = [f.name for f in fields(self) if f.kw_only and getattr(self, f.name) != f.default]
+        inner = ", ".join(f"{name}={_shown(getattr(self, name))}" for name in (*first, *changed))
         return f"{type(self).__name__}({inner})"
 
 

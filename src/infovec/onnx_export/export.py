@@ -126,6 +126,6 @@ def _cumulative(g: Graph, likelihood: Likelihood, mean: str, var: str) -> str:
         raise ParameterError(f"{likelihood!r} cannot be exported to ONNX; Probit, Logit and Ordinal can")
     column = g.constant(np.array([1]))
     gap = g.do("Sub", g.constant(cuts), g.do("Unsqueeze", mean, column))
-    spread = g.do("Sqrt", g.plus(g.do("Unsqueeze", var, column), scales**2))
-    below = g.normal_cdf(g.do("Div", gap, spread))
+    counted = g.times(g.do("Unsqueeze", var, column), likelihood.spread)
+    below = g.normal_cdf(g.do("Div", gap, g.do("Sqrt", g.plus(counted, scales**2))))
     return below if weights is None else g.do("MatMul", below, g.constant(weights[:, None]))

@@ -6,7 +6,7 @@ from .ep import Inference, Sweep, infer
 from .gain import coupling_free_gain
 from .gradient import Gradient, evidence_gradient
 from .greedy import choose_block
-from .left_out import left_out_log_prob
+from .left_out import left_out
 
 __all__ = [
     "Gradient",
@@ -16,7 +16,7 @@ __all__ = [
     "coupling_free_gain",
     "evidence_gradient",
     "infer",
-    "left_out_log_prob",
+    "left_out",
     "make_basis",
     "variational_bound",
 ]

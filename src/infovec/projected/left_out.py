@@ -4,30 +4,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .._types import Floats
 from ..numerics.cholesky import row_solver
 from ..shards import Beliefs, ProjectedShard, for_each, own_threads
 
-__all__ = ["left_out_log_prob"]
+__all__ = ["left_out"]
 
 
-def left_out_log_prob(shards: Sequence[ProjectedShard], beliefs: Beliefs) -> float:
-    r"""Sum of the log probabilities of all targets, each given the others as expectation propagation has it.
+def left_out(shards: Sequence[ProjectedShard], beliefs: Beliefs) -> Floats:
+    r"""Means and variances of the latent values of all rows, each given the others, shape (2, n).
 
-    .. math:: \sum_i \log \int p(y_i \mid u_i) \, N(u_i \mid \mu_{\setminus i}, q_{\setminus i} + l_i^2) \, du_i
+    The cavity as expectation propagation has it, with the variance that the active set leaves,
+
+    .. math:: N(u_i \mid \mu_{\setminus i}, q_{\setminus i} + l_i^2).
     """
-    found = list[float]()
     with own_threads():
-        for shard in shards:
-            for_each(_Visit(shard, beliefs, found), shard.chunks)
-    return float(np.sum(np.sort(found)))  # threads do not end in order
+        return np.concatenate([_of_shard(shard, beliefs) for shard in shards], axis=1)
 
 
-class _Visit:
-    def __init__(self, shard: ProjectedShard, beliefs: Beliefs, found: list[float]) -> None:
-        self.shard, self.beta, self.found = shard, beliefs.beta, found
-        self.solve = row_solver(beliefs.Q, shard.dtype)
+def _of_shard(shard: ProjectedShard, beliefs: Beliefs) -> Floats:
+    solve, found = row_solver(beliefs.Q, shard.dtype), np.empty((2, len(shard.y)))
 
-    def __call__(self, chunk: slice) -> None:
-        at, V = np.arange(chunk.start, chunk.stop), self.shard.features(chunk)
-        tilted, _ = self.shard.tilted(at, self.shard.cavity(at, self.solve(V.copy()), self.beta))
-        self.found.append(float(np.sum(tilted.log_z)))
+    def visit(chunk: slice) -> None:
+        at, V = np.arange(chunk.start, chunk.stop), shard.features(chunk)
+        cavity = shard.cavity(at, solve(V.copy()), beliefs.beta)
+        found[:, at] = cavity.cavity_mean, cavity.cavity_var + shard.variance_left[at]
+
+    for_each(visit, shard.chunks)
+    return found
