@@ -10,7 +10,8 @@ from scipy.special import ndtri
 
 from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
-from ..learning import CoupledEvidence, Model, Step, refine_scales
+from ..kernels import Kernel
+from ..learning import AgainstRest, CoupledEvidence, Model, Step, refine_scales
 from ..likelihoods import Probit, WeightedDiscrete
 from ..multiclass import ClassLikelihood, ClassPosterior, CoupledShard, calibrated, infer_coupled
 from ..numerics.clock import best_of_three
@@ -74,20 +75,23 @@ class ClassTraining(Training):
         assert isinstance(driver, Driver)
         return driver
 
-    def rest_driver(self, c: int, wanted: int) -> Driver:
-        """Return the driver of a machine of its own for one class against the rest, whose rows have weights."""
+    def against_rest(self, c: int, wanted: int) -> Training:
+        """Return the training of a machine of its own for one class against the rest, whose rows have weights."""
         weight, probit = self.class_likelihood.weight, Probit(float(self.class_likelihood.bias[c]))
         likelihood = probit if weight is None else WeightedDiscrete(probit, weight)
-        one = replace(self._against_rest(c, wanted), likelihood=likelihood)
-        driver = one.sufficient().driver()
+        return replace(self._against_rest(c, wanted), likelihood=likelihood)
+
+    def rest_driver(self, c: int, wanted: int) -> Driver:
+        """Return the driver of that machine."""
+        driver = self.against_rest(c, wanted).sufficient().driver()
         assert isinstance(driver, Driver)
         return driver
 
     def driver(self) -> Any:
         """Return what selects, and with the factorised posterior infers."""
-        if self.approximation == "factorised":
-            return PairDriver(self) if self.class_likelihood.couples else RestDriver(self)
-        return self._selector()
+        if not self.class_likelihood.couples:
+            return RestDriver(self)
+        return PairDriver(self) if self.approximation == "factorised" else self._selector()
 
     def select(self) -> Rows:
         """Return active rows for all classes, without inference."""
@@ -138,13 +142,21 @@ class ClassTraining(Training):
         The evidence of classes that are independent, or nearly so, prefers functions smoother than those that tell the
         classes apart best.
         """
-        return refine_scales(objective, model, _SHORTER, watch)
+        if self.class_likelihood.couples:
+            return refine_scales(objective, model, _SHORTER, watch)
+        ones, nothing = [self.against_rest(c, self.wanted) for c in range(self.n_functions)], np.arange(0)
+        machines = [one.objective(objective.rows, nothing, objective.tolerance) for one in ones]
+
+        def select(c: int, kernel: Kernel) -> Rows:
+            return replace(ones[c], kernel=kernel).select()
+
+        return refine_scales(AgainstRest(machines, self.y, select), model, _SHORTER, watch)
 
     def plan(self) -> Plan:
         """Predict seconds and memory, after a short calibration."""
         n, d, C = len(self.y), self.wanted, self.n_functions
         p = self.X.shape[1] if self.X.ndim == 2 else 1
-        if self.approximation == "factorised":
+        if self.approximation == "factorised" or not self.class_likelihood.couples:
             one = self._against_rest(0, d).plan()
             return one._replace(seconds=C * one.seconds, memory=one.memory + self.more_bytes(n, d, C), n_active=d)
         share = min(-(-d // C) + 1, d)

@@ -10,11 +10,12 @@ from .._types import Floats, Inputs, Rows
 from ..evidence import log_evidence
 from ..likelihoods import Likelihood
 from ..posterior import Posterior
-from ..projected import Sweep, make_basis
+from ..projected import Sweep
 from ..selection import Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
 from .gain_driver import GainDriver
 from .left_out import some_rows, without_own_site
+from .projecting import infer_all_rows
 from .separate_driver import SeparateDriver
 from .training import Training
 
@@ -80,9 +81,10 @@ class Run:
 
     def to(self, wanted: int, patience: Patience | None) -> tuple[StopReason, Result]:
         """Run until the active set has ``wanted`` rows, or patience ends, or something else ends it."""
+        if isinstance(self.driver, SeparateDriver):
+            return self._select(wanted, patience), self.driver.result(self.X)
         if self.training.approximation == "factorised":
-            stop = self._select(wanted, patience)
-            return stop, self._factorised()
+            return self._select(wanted, patience), self._factorised()
         stop = self._select(wanted, None) if patience is None else self._staged(wanted, patience)
         interrupted, result = self._projected(None, wanted)
         if stop is StopReason.COMPLETE and not result.converged and self._left == 0.0:
@@ -120,8 +122,6 @@ class Run:
 
     def _factorised(self) -> Result:
         """Sites on the active rows only, as selection left them."""
-        if isinstance(self.driver, SeparateDriver):
-            return self.driver.result(self.X)
         assert isinstance(self.driver, Driver)
         driver, likelihood, d = self.driver, self.training.likelihood, self.driver.size
         posterior, outside, active = driver.posterior(self.X), driver.log_likelihood_outside(), driver.active[:d].copy()
@@ -142,9 +142,6 @@ class Run:
         active = driver.active[: driver.size].copy()
         if left_out is None:
             self._free()
-        basis = make_basis(training.kernel, active, training.X[active], training.dtype)
-        shard = training.projected_shard(left_out)
-        shard.project(basis)
         start = time.perf_counter()
 
         def watch(sweep: Sweep) -> bool:
@@ -155,9 +152,7 @@ class Run:
             return bool(told) or interruption.asked or self._left == 0.0
 
         with Interruption() as interruption:
-            found = training.infer(shard, driver.sites, watch)
-        X = self.X[active]
-        posterior = training.posterior(X if X.dtype == object else X.astype(np.float64), basis, found)
+            posterior, shard, found = infer_all_rows(training, active, self.X, driver.sites, watch, left_out)
         precision, b = shard.sites(active)
         mean = b / np.where(precision == 0.0, 1.0, precision)
         likelihood = training.fitted_likelihood(shard, found)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,7 @@ MANY = 8  # kernel parameters, such as a length scale for each input
 ACTIVE_FOR_MANY = 400  # rows at first, whatever is asked for: seen through few of them a relevant input costs more than
 # it explains, and is switched off for good
 _CLASS_STAGES = (Stage(1000, 100, 40, 1e-3), Stage(3000, 250, 0, 1e-2))  # of more than one function
+_REST_STAGES = (_CLASS_STAGES[0], Stage(5000, 500, 0, 1e-2))  # of classes that are independent
 _USUAL = 20  # evaluations in a stage, if it does not end for their number
 _USUAL_FOR_MANY = 100  # in the first one, where there are many parameters
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
@@ -114,12 +115,15 @@ def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:
 
 def _stages_of(training: Training, many: bool) -> list[Stage]:
     n, d = len(training.y), training.wanted
-    return stages(n, d, many) if training.n_functions == 1 else class_stages(n, d)
+    if training.n_functions == 1:
+        return stages(n, d, many)
+    likelihood: Any = training.likelihood
+    return class_stages(n, d, likelihood.couples)
 
 
-def class_stages(n: int, d: int) -> list[Stage]:
+def class_stages(n: int, d: int, couples: bool) -> list[Stage]:
     """Return the stages for many functions: the last one has no steps of its own, see ``Training.refined``."""
-    few, more = _CLASS_STAGES
+    few, more = _CLASS_STAGES if couples else _REST_STAGES
     first = few._replace(rows=min(n, few.rows), active=min(d, few.active, max(n // 2, 1)))
     return [first, more._replace(rows=min(n, more.rows), active=min(d, n, more.active))]
 

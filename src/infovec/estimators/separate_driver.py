@@ -1,19 +1,22 @@
-"""The factorised posterior of many classes, each with sites on an active set of its own, with the face of a driver."""
+"""The posterior of many classes, each with an active set of its own, with the face of a driver."""
 
 import time
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._types import Inputs, Rows
+from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..evidence import log_evidence
 from ..multiclass import LeftOut, SeparatePosterior, calibrated, fit_factorised
-from ..posterior import FactorisedPosterior
+from ..posterior import FactorisedPosterior, ProjectedPosterior
+from ..projected import Sweep, left_out
 from ..selection import Callback, Driver, Patience, Progress, StopReason
+from ..selection.interrupt import Interruption
 from ..variational import fit_variational
 from .left_out import some_rows, without_own_site
+from .projecting import infer_all_rows
 
 if TYPE_CHECKING:
     from .bound_training import BoundTraining
@@ -23,22 +26,27 @@ if TYPE_CHECKING:
 __all__ = ["BoundDriver", "PairDriver", "RestDriver", "SeparateDriver"]
 
 
+class Part(NamedTuple):
+    """What is known of one class."""
+
+    posterior: FactorisedPosterior | ProjectedPosterior
+    active: Rows
+    precision: Floats  # of the sites of the active rows
+    site_mean: Floats
+    left_out: Floats  # latent means and variances of some rows without their own sites, shape (2, n)
+
+
 class SeparateDriver(ABC):
-    """Selects for all classes; what came of it is ``parts``, ``own`` and ``evidence``."""
+    """Selects and infers for all classes; what came of it is ``parts`` and ``evidence``."""
 
     sites = None
     shards: list[object] = []  # noqa: RUF012  kept by nobody
 
     def __init__(self, training: "ClassTraining") -> None:
-        self.training, self.n_rows = training, len(training.y)
-        self.capacity, self.size, self.initial = (
-            training.wanted,
-            0,
-            np.empty(0, dtype=np.intp),
-        )  # size: of the largest class
-        self.parts: list[FactorisedPosterior] = []
-        self.own: list[Rows] = []  # active rows of each class
-        self.evidence = 0.0
+        self.training, self.n_rows, self.capacity = training, len(training.y), training.wanted
+        self.size, self.initial = 0, np.empty(0, dtype=np.intp)  # size: of the largest class
+        self.parts: list[Part] = []
+        self.evidence, self.converged, self.sweeps = 0.0, True, list[Sweep]()
         self.active, self.scores, self.seconds = np.empty(0, dtype=np.intp), np.empty(0), np.empty(0)
 
     @abstractmethod
@@ -61,8 +69,8 @@ class SeparateDriver(ABC):
         """Select, and note the rows that are active for some class, in turns of the classes."""
         start = time.perf_counter()
         stop = self.fit(wanted, callback, max_seconds)
-        most = max(map(len, self.own))
-        turns = [rows[t] for t in range(most) for rows in self.own if t < len(rows)]
+        most = max(len(part.active) for part in self.parts)
+        turns = [part.active[t] for t in range(most) for part in self.parts if t < len(part.active)]
         first = np.unique(turns, return_index=True)[1] if turns else np.empty(0, dtype=np.intp)
         self.active = np.array(turns, dtype=np.intp)[np.sort(first)]
         self.size, seconds = most, time.perf_counter() - start
@@ -73,6 +81,11 @@ class SeparateDriver(ABC):
         """Make room for more rows."""
         self.capacity = capacity
 
+    def factorised_part(self, posterior: FactorisedPosterior, active: Rows) -> Part:
+        """Return the part of a class whose active rows alone have sites."""
+        known = without_own_site(posterior, active, self.training.given.X, some_rows(self.training.priority))
+        return Part(posterior, active, posterior.precision, posterior.site_mean, known)
+
     def result(self, X: Inputs) -> "Result":
         """Return what is kept of the fit; X holds the inputs of all training rows."""
         from .inference import Result
@@ -80,19 +93,14 @@ class SeparateDriver(ABC):
         active, training = self.active, self.training
         order = np.argsort(active)
         precision, mean = np.zeros((2, len(active), len(self.parts)))
-        for c, (part, rows) in enumerate(zip(self.parts, self.own, strict=True)):
-            at = order[np.searchsorted(active[order], rows)]
+        for c, part in enumerate(self.parts):
+            at = order[np.searchsorted(active[order], part.active)]
             precision[at, c], mean[at, c] = part.precision, part.site_mean
-        posterior = SeparatePosterior(training.kernel, _double(X[active]), tuple(self.parts))
-        likelihood = calibrated(training.class_likelihood.for_new_rows(), [self._left_out(X)])
-        return Result(posterior, likelihood, active, precision, mean, self.evidence, True, [])  # type: ignore[arg-type]
-
-    def _left_out(self, X: Inputs) -> LeftOut:
-        """What is known of some rows without their own sites."""
-        at = some_rows(self.training.priority)
-        parts = zip(self.parts, self.own, strict=True)
-        found = np.stack([without_own_site(part, rows, X, at) for part, rows in parts], axis=2)
-        return LeftOut(found, self.training.y[at].astype(np.intp))
+        posterior = SeparatePosterior(training.kernel, _double(X[active]), tuple(part.posterior for part in self.parts))
+        labels = training.y[some_rows(training.priority)].astype(np.intp)
+        known = LeftOut(np.stack([part.left_out for part in self.parts], axis=2), labels)
+        likelihood: Any = calibrated(training.class_likelihood.for_new_rows(), [known])
+        return Result(posterior, likelihood, active, precision, mean, self.evidence, self.converged, self.sweeps)
 
 
 class RestDriver(SeparateDriver):
@@ -107,7 +115,7 @@ class RestDriver(SeparateDriver):
 
     def fit(self, wanted: int, callback: Callback | None, max_seconds: float) -> StopReason:
         C, start, reason = self.training.n_functions, time.perf_counter(), StopReason.COMPLETE
-        self.parts, self.own, self.evidence = [], [], 0.0
+        self.parts, self.evidence, self.converged, self.sweeps = [], 0.0, True, []
         for c in range(C):
             if len(self._drivers) <= c:
                 self._drivers.append(self.training.rest_driver(c, wanted))
@@ -115,21 +123,53 @@ class RestDriver(SeparateDriver):
             driver = self._drivers[c]
             driver.enlarge(wanted, None)
             ended = reason in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each of the others is enough
-            left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0)
-            patience = self.training.patience()
-            reason = max(reason, driver.run(wanted, callback, left / (C - c), patience), key=_gravity)
-            self._take(driver)
-            if not self.training.keep:
-                driver.shards = []
+            left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0) / (C - c)
+            end = time.perf_counter() + left
+            reason = max(reason, driver.run(wanted, callback, left, self.training.patience()), key=_gravity)
+            take = self._project if self.training.approximation == "projected" else self._take
+            reason = max(reason, take(c, driver, wanted, callback, end), key=_gravity)
         return reason
 
-    def _take(self, driver: Driver) -> None:
+    def _free(self, driver: Driver) -> None:
+        if not self.training.keep:
+            driver.shards = []
+
+    def _take(self, c: int, driver: Driver, wanted: int, callback: Callback | None, end: float) -> StopReason:
+        """Sites on the active rows only, as selection left them."""
         d = driver.size
         active = driver.active[:d].copy()
         posterior, outside = driver.posterior(self.training.given.X), driver.log_likelihood_outside()
+        self._free(driver)
         self.evidence += log_evidence(posterior, driver.y[:d], driver.likelihood.take(active), outside)
-        self.parts.append(posterior)
-        self.own.append(active)
+        self.parts.append(self.factorised_part(posterior, active))
+        return StopReason.COMPLETE
+
+    def _project(self, c: int, driver: Driver, wanted: int, callback: Callback | None, end: float) -> StopReason:
+        """Sites on all rows."""
+        one, active, reason = self.training.against_rest(c, wanted), driver.active[: driver.size].copy(), None
+        self._free(driver)
+
+        def watch(sweep: Sweep) -> bool:
+            nonlocal reason
+            progress = Progress(driver.size, wanted, sweep.change, driver.seconds[driver.size - 1], None)
+            if callback and callback(progress._replace(log_evidence=self.evidence + sweep.log_evidence)):
+                reason = StopReason.CALLBACK
+            elif interruption.asked:
+                reason = StopReason.INTERRUPTED
+            elif time.perf_counter() > end:
+                reason = StopReason.TIME
+            return reason is not None
+
+        with Interruption() as interruption:
+            posterior, shard, found = infer_all_rows(one, active, self.training.given.X, driver.sites, watch)
+        precision, b = shard.sites(active)
+        mean = b / np.where(precision == 0.0, 1.0, precision)
+        known = left_out([shard], found.beliefs)[:, some_rows(self.training.priority)]
+        self.parts.append(Part(posterior, active, precision, mean, known))
+        self.sweeps += [s._replace(log_evidence=self.evidence + s.log_evidence) for s in found.sweeps]
+        self.evidence += found.log_evidence
+        self.converged = self.converged and found.converged
+        return reason or StopReason.COMPLETE
 
 
 class PairDriver(SeparateDriver):
@@ -141,8 +181,9 @@ class PairDriver(SeparateDriver):
             t.X, t.y, t.kernel, t.class_likelihood, min(wanted, len(t.y)), score=t.score, priority=t.priority,
             dtype=t.dtype,
         )  # fmt: skip
-        self.parts, self.own, self.evidence = list(found.parts), found.active, found.log_evidence
-        _tell(callback, max(map(len, self.own)), wanted)
+        self.evidence = found.log_evidence
+        self.parts = [self.factorised_part(*part) for part in zip(found.parts, found.active, strict=True)]
+        _tell(callback, max(map(len, found.active)), wanted)
         return StopReason.COMPLETE
 
 
@@ -157,8 +198,8 @@ class BoundDriver(SeparateDriver):
             t.X, t.y, t.kernel, wanted, approximation="factorised", likelihood=t.class_likelihood,  # type: ignore[arg-type]
             score=t.row_score, priority=t.priority, dtype=t.dtype,
         )  # fmt: skip
-        self.parts = [part for part in found.parts if isinstance(part, FactorisedPosterior)]
-        self.own, self.evidence = [found.active] * t.n_functions, found.bound
+        parts = [part for part in found.parts if isinstance(part, FactorisedPosterior)]
+        self.parts, self.evidence = [self.factorised_part(part, found.active) for part in parts], found.bound
         _tell(callback, len(found.active), wanted)
         return StopReason.COMPLETE
 

@@ -293,7 +293,7 @@ def _approximation(asked: str, likelihood: Any, n_functions: int) -> str:
     """What "auto" is: sites on the active rows of each class where there are many and they are independent."""
     if asked != "auto":
         return asked
-    return "factorised" if n_functions > 1 and not likelihood.couples else "projected"
+    return "projected"
 
 
 def _blur(asked: Any, otherwise: bool) -> bool:

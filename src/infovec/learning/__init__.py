@@ -1,5 +1,6 @@
 """Layer 4: hyperparameters from the evidence, with exact gradients."""
 
+from .against_rest import AgainstRest
 from .climb import climb, minor_steps
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
@@ -16,6 +17,7 @@ from .starts import best_of_starts, second_look, starts
 __all__ = [
     "CRITERIA",
     "FACTORISED",
+    "AgainstRest",
     "CoupledEvidence",
     "FactorisedObjective",
     "Gamma",

@@ -6,6 +6,8 @@ import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..errors import NotConverged
+from ..kernels import Kernel
+from ..likelihoods import Likelihood
 from ..multiclass import ClassLikelihood, CoupledShard, calibrated, coupled_gradient, infer_coupled, left_out_loss
 from ..projected import Inference, evidence_gradient, infer, left_out, make_basis
 from ..shards import Basis, ProjectedShard
@@ -44,19 +46,19 @@ class ProjectedEvidence:
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
-        shard, basis, found = self._settle(model)
+        shard, basis, found = self.settle(model.kernel, model.likelihood)
         gradient = np.concatenate(evidence_gradient([shard], basis, model.kernel, model.likelihood, found))
         prior, prior_gradient = model.log_prior()
         return found.log_evidence + prior, model.pull(gradient) + prior_gradient
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the spread that suits them best."""
-        shard, _, found = self._settle(model)
+        shard, _, found = self.settle(model.kernel, model.likelihood)
         loss = best_spread(shard.likelihood, self.y, left_out([shard], found.beliefs)).loss
         return found.log_evidence + model.log_prior()[0], loss
 
-    def _settle(self, model: Model) -> tuple[ProjectedShard, Basis, Inference]:
-        kernel, likelihood = model.kernel, model.likelihood
+    def settle(self, kernel: Kernel, likelihood: Likelihood) -> tuple[ProjectedShard, Basis, Inference]:
+        """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere."""
         shard = ProjectedShard(self.rows, self.X, self.y, kernel, likelihood, self.dtype, self.blur)
         basis = make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype)
         shard.project(basis)

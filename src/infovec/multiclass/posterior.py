@@ -77,11 +77,11 @@ class SeparatePosterior(Posterior):
     ----------
     kernel : Kernel
     X : inputs of all rows that are active for some class
-    parts : tuple of FactorisedPosterior
+    parts : tuple of FactorisedPosterior or ProjectedPosterior
         One for each class.
     """
 
-    parts: tuple[FactorisedPosterior, ...]
+    parts: tuple[FactorisedPosterior | ProjectedPosterior, ...]
 
     @property
     def weights(self) -> list[Floats]:  # type: ignore[override]

@@ -1,0 +1,42 @@
+"""Inference with all rows once the active ones are known."""
+
+from typing import Any, NamedTuple
+
+from .._types import Inputs, Rows
+from ..projected import Inference, make_basis
+from ..projected.ep import Watch
+from .training import Training
+
+__all__ = ["Projected", "infer_all_rows"]
+
+
+class Projected(NamedTuple):
+    """The posterior with all rows, and where it comes from."""
+
+    posterior: Any
+    shard: Any
+    found: Inference
+
+
+def infer_all_rows(
+    training: Training, active: Rows, X: Inputs, sites: Any, watch: Watch, left_out: Rows | None = None
+) -> Projected:
+    """Run inference with the sites of all rows, but those left out.
+
+    Parameters
+    ----------
+    training : Training
+    active : array of int
+    X : inputs of all training rows, in double precision or as given
+    sites : those that selection found, to start from
+    watch : callable
+        Told of every sweep; a true answer ends it.
+    left_out : array of int, optional
+    """
+    basis = make_basis(training.kernel, active, training.X[active], training.dtype)
+    shard = training.projected_shard(left_out)
+    shard.project(basis)
+    found = training.infer(shard, sites, watch)
+    inputs = X[active]
+    inputs = inputs if inputs.dtype == object else inputs.astype("float64")
+    return Projected(training.posterior(inputs, basis, found), shard, found)
