@@ -29,14 +29,21 @@ __all__ = ["ClassTraining", "class_bias"]
 
 _USUAL_SWEEPS = 15  # over all rows
 _SHORTER = 1.4  # factor between length scales that are tried
-_TOLERANCE = 1e-3  # of the sites
 _ROUGH = 1e-3  # least tolerance of the sites while learning
+
+
+@dataclass(frozen=True)
+class RestTraining(Training):
+    """Training of one class of many against the rest."""
+
+    site_tolerance = 1e-3
 
 
 @dataclass(frozen=True)
 class ClassTraining(Training):
     """The same for many classes; ``y`` holds labels 0, ..., C - 1, and ``likelihood`` is a ClassLikelihood."""
 
+    site_tolerance = 1e-3
     learning_tolerance = 1e-3  # what it adds up to over many classes is more than enough
 
     def __post_init__(self) -> None:
@@ -66,7 +73,7 @@ class ClassTraining(Training):
         common = {field.name: getattr(self, field.name) for field in fields(Training)}
         share = np.clip(np.mean(self.y == c), 0.5 / len(self.y), 1.0 - 0.5 / len(self.y))
         return replace(
-            Training(**common), y=np.where(self.y == c, 1.0, -1.0), likelihood=Probit(float(ndtri(share))),
+            RestTraining(**common), y=np.where(self.y == c, 1.0, -1.0), likelihood=Probit(float(ndtri(share))),
             wanted=wanted, rule=replace(self.rule, max_entries=None),
         )  # fmt: skip
 
@@ -122,7 +129,7 @@ class ClassTraining(Training):
 
     def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
         """Run inference with all rows."""
-        return infer_coupled([shard], tolerance=_TOLERANCE, watch=watch)
+        return infer_coupled([shard], tolerance=self.site_tolerance, watch=watch)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Any:
         """Return the posterior of new inputs."""

@@ -34,7 +34,7 @@ MANY = 8  # kernel parameters, such as a length scale for each input
 ACTIVE_FOR_MANY = 400  # rows at first, whatever is asked for: seen through few of them a relevant input costs more than
 # it explains, and is switched off for good
 _CLASS_STAGES = (Stage(1000, 100, 40, 1e-3), Stage(3000, 250, 0, 1e-2))  # of more than one function
-_REST_STAGES = (_CLASS_STAGES[0], Stage(5000, 500, 0, 1e-2))  # of classes that are independent
+_REST_STAGES = (_CLASS_STAGES[0], Stage(3000, 300, 0, 1e-2))  # of classes that are independent
 _USUAL = 20  # evaluations in a stage, if it does not end for their number
 _USUAL_FOR_MANY = 100  # in the first one, where there are many parameters
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out

@@ -88,6 +88,8 @@ class Training:
     keep: bool  # what selection made, to go on from
     given: Sample  # the rows as the user has them
 
+    site_tolerance: ClassVar[float] = 1e-4
+    """Largest change of a site at the end of inference, in units of the posterior."""
     learning_tolerance: ClassVar[float] = 1e-4
     """Of the criterion and its gradient, as optimisation has it."""
 
@@ -176,7 +178,7 @@ class Training:
 
     def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
         """Run inference with all rows, from the sites that selection found."""
-        return infer([shard], sites if self.start_from_sites else None, watch=watch)
+        return infer([shard], sites if self.start_from_sites else None, self.site_tolerance, watch=watch)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
         """Return the posterior of new inputs; X holds the active ones."""
