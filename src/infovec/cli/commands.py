@@ -95,9 +95,7 @@ def infovec() -> None:
 )  # fmt: skip
 @click.option("--ard", is_flag=True, help="Learn how relevant each column is; takes longer.")
 @click.option("--likelihood", help="probit, logit; gaussian, laplace, student_t, poisson.")
-@click.option(
-    "--approximation", type=click.Choice(["auto", "projected", "factorised"]), default="auto", show_default=True
-)
+@click.option("--approximation", type=click.Choice(["projected", "factorised"]), default="projected", show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is drawn at random.")
 @click.option("--threads", type=click.IntRange(min=1), help="Of the linear algebra.")
 @click.option("--report", type=click.Path(dir_okay=False), help="HTML file to write about the model and its fit.")

@@ -44,12 +44,11 @@ class IVMClassifier(DiscreteMachine):
         Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X.
     likelihood : {"probit", "logit"} or Likelihood
         By name the bias is set from the class frequencies.
-    approximation : {"auto", "projected", "factorised"}
+    approximation : {"projected", "factorised"}
         "projected" selects the active rows, then learns from the labels of all rows, each seen through its projection
         onto the active ones (Thesis 4.4.2). "factorised" is the machine of the papers: it learns from the labels of
-        the active rows only; faster, as good on clean data, and poor where labels are noisy. "auto" is "factorised"
-        for more than two classes against the rest, each of which has ``n_active`` rows of its own, and else
-        "projected".
+        the active rows only; faster, as good on clean data, and poor where labels are noisy. With more than two
+        classes against the rest each of them has ``n_active`` rows of its own.
     n_active : int, float or "auto"
         Size of the active set: a number, or a fraction of the rows. "auto" holds back a tenth of the rows (at most
         2000), goes on while they are predicted better, and goes back to where they were predicted best; with fewer than
@@ -168,7 +167,7 @@ class IVMClassifier(DiscreteMachine):
         self,
         kernel: Kernel | None = None,
         likelihood: str | Likelihood = "probit",
-        approximation: str = "auto",
+        approximation: str = "projected",
         n_active: int | float | str = 500,
         score: Any = "entropy",
         learn: str | Learning | None = "ep",

@@ -21,6 +21,6 @@ def ended(stop: StopReason, result: Result, wanted: int, learning_interrupted: b
         return StopReason.INTERRUPTED
     if stop is StopReason.INTERRUPTED:
         warnings.warn(f"interrupted: the model has {rows}", stacklevel=outside())
-    elif not result.converged and stop is not StopReason.TIME:
+    elif not result.converged and stop not in (StopReason.TIME, StopReason.CALLBACK):
         warnings.warn(not_converged(result), ConvergenceWarning, stacklevel=outside())
     return stop

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["BoundDriver", "PairDriver", "RestDriver", "SeparateDriver"]
 
 
+_LEAST = 4  # sweeps for a class whose turn comes when time is up: without any it would know nothing
+
+
 class Part(NamedTuple):
     """What is known of one class."""
 
@@ -146,17 +149,19 @@ class RestDriver(SeparateDriver):
 
     def _project(self, c: int, driver: Driver, wanted: int, callback: Callback | None, end: float) -> StopReason:
         """Sites on all rows."""
-        one, active, reason = self.training.against_rest(c, wanted), driver.active[: driver.size].copy(), None
+        one, active = self.training.against_rest(c, wanted), driver.active[: driver.size].copy()
+        reason, sweeps = None, 0
         self._free(driver)
 
         def watch(sweep: Sweep) -> bool:
-            nonlocal reason
+            nonlocal reason, sweeps
+            sweeps += 1
             progress = Progress(driver.size, wanted, sweep.change, driver.seconds[driver.size - 1], None)
             if callback and callback(progress._replace(log_evidence=self.evidence + sweep.log_evidence)):
                 reason = StopReason.CALLBACK
             elif interruption.asked:
                 reason = StopReason.INTERRUPTED
-            elif time.perf_counter() > end:
+            elif time.perf_counter() > end and sweeps >= _LEAST:
                 reason = StopReason.TIME
             return reason is not None
 

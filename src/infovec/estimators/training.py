@@ -29,7 +29,7 @@ from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, o
 
 __all__ = ["APPROXIMATIONS", "SELECTIONS", "Plan", "Training", "prepare"]
 
-APPROXIMATIONS = ("auto", "projected", "factorised")
+APPROXIMATIONS = ("projected", "factorised")
 SELECTIONS = ("auto", "all", "shrinking", "refilled")
 _SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
 _FEW_ROWS = 5000  # up to here all rows are considered to the end unless asked otherwise
@@ -263,7 +263,7 @@ def prepare(
     asked = precision(estimator.dtype)
     dtype = "float64" if n * wanted * n_functions <= _SMALL_STUBS else asked
     limit = memory_limit(estimator.max_memory) - kind.more_bytes(n, wanted, n_functions)
-    approximation = _approximation(estimator.approximation, likelihood, n_functions)
+    approximation = estimator.approximation
     calibrate = estimator.learn is not None and spreads(likelihood)
     if approximation == "factorised":  # all that it knows is what selection chose
         stub_entries(
@@ -289,13 +289,6 @@ def prepare(
         rule, dtype, selection, priority, held_back, approximation, blur, calibrate,
         kept, bool(estimator.warm_start), sample,
     )  # fmt: skip
-
-
-def _approximation(asked: str, likelihood: Any, n_functions: int) -> str:
-    """What "auto" is: sites on the active rows of each class where there are many and they are independent."""
-    if asked != "auto":
-        return asked
-    return "projected"
 
 
 def _blur(asked: Any, otherwise: bool) -> bool:
