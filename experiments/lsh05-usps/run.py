@@ -21,14 +21,14 @@ __all__ = ["FULL", "KERNELS", "QUICK", "Sizes", "run"]
 
 PAPER = json.loads((Path(__file__).parent / "expected.json").read_text())
 _PIXELS, _BLOCKS = 256, 16
-_GAMMA = 1.0 / _PIXELS  # where learning starts
+_PER_PIXEL = 1.0 / _PIXELS  # inner products and squared distances count per pixel where learning starts
 Row = dict[str, Any]
 
-_BASE = Linear(1.0) + White(SMALL) + Bias(SMALL)
-_RBF = RBF(_GAMMA**-0.5, 1.0)
+_BASE = Linear(_PER_PIXEL) + White(SMALL) + Bias(SMALL)
+_RBF = RBF(_PER_PIXEL**-0.5, 1.0)
 KERNELS: dict[str, Kernel] = {
     "RBF": _RBF + _BASE,
-    "MLP": MLP(1.0, 10.0, 10.0) + _BASE,
+    "MLP": MLP(1.0, 10.0 * _PER_PIXEL, 10.0) + _BASE,
     "RBF ARD": BlockRelevance(_RBF, np.full(_BLOCKS, RELEVANCE)) + _BASE,
 }
 
