@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from fixed import IVMClassifier
 from scipy import sparse
-from scipy.special import log_ndtr, log_softmax
+from scipy.special import log_ndtr, log_softmax, ndtri
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import log_loss
@@ -117,6 +117,23 @@ def test_the_posterior_of_classes_against_the_rest_is_that_of_machines_for_two(a
         weights[:, c] = log_ndtr(z) - log_ndtr(-z)
     assert model.log_evidence_ == pytest.approx(evidence, abs=close)
     np.testing.assert_allclose(model.predict_log_proba(X), log_softmax(model.likelihood_.power * weights, axis=1))
+
+
+@pytest.mark.parametrize("settings", [{}, {"approximation": "factorised", "learn": "active_set"}], ids=str)
+def test_a_kernel_for_each_class_is_learned_by_its_own_machine(settings, tmp_path):
+    X, y = blobs(200, C=3)
+    common = {"n_active": 30, "random_state": 0, **settings}
+    model = infovec.IVMClassifier(shared_kernel=False, **common).fit(X, y)
+    assert len({str(kernel) for kernel in model.kernel_}) == 3
+    for c, kernel in enumerate(model.kernel_):
+        share = float(ndtri((np.sum(y == c) + 1) / 203 * (1.0 - 1e-9)))
+        alone = infovec.IVMClassifier(likelihood=Probit(share), blur=False, **common).fit(X, y == c)
+        np.testing.assert_allclose(kernel.theta, alone.kernel_.theta, atol=1e-6)
+        assert model.likelihood_.bias[c] == pytest.approx(alone.likelihood_.bias, abs=1e-6)
+    assert model.score(X, y) > 0.9
+    model.save(tmp_path / "m")
+    np.testing.assert_array_equal(infovec.load(tmp_path / "m").predict_proba(X), model.predict_proba(X))
+    assert model.plan(X, y).seconds > 0.0
 
 
 def test_the_factorised_posterior_learns_weighs_and_goes_on():
@@ -294,6 +311,7 @@ BAD = {
     "first rows": ({"approximation": "factorised", "multi_class": "softmax", "initial": [1]}, "cannot be given"),
     "rule": ({"approximation": "factorised", "multi_class": "variational", "score": np.add}, "must be a name"),
     "score": ({"score": "projected_gain"}, "for two classes"),
+    "kernels": ({"shared_kernel": False, "multi_class": "probit"}, "for multi_class='ovr'.*functions"),
     "learn": ({"learn": "active_set"}, "for two classes.*'ep' or None"),
 }
 

@@ -303,7 +303,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
     def _store(self, driver: Driver | GainDriver, result: Result, training: Training, stop_reason: str) -> None:
         d, sample = len(result.active), training.given
-        self.kernel_, self.likelihood_ = training.kernel, sample.unweighed(result.likelihood)
+        self.kernel_, self.likelihood_ = training.fitted_kernel, sample.unweighed(result.likelihood)
         self.stop_reason_, self.active_ = stop_reason, sample.rows[result.active]
         self.posterior_, self.active_vectors_ = result.posterior, result.posterior.X
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean

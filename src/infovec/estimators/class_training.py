@@ -43,6 +43,8 @@ class RestTraining(Training):
 class ClassTraining(Training):
     """The same for many classes; ``y`` holds labels 0, ..., C - 1, and ``likelihood`` is a ClassLikelihood."""
 
+    kernels: tuple[Kernel, ...] = ()  # one for each class, unless they share ``kernel``
+
     site_tolerance = 1e-3
     learning_tolerance = 1e-3  # what it adds up to over many classes is more than enough
 
@@ -75,7 +77,13 @@ class ClassTraining(Training):
         return replace(
             RestTraining(**common), y=np.where(self.y == c, 1.0, -1.0), likelihood=Probit(float(ndtri(share))),
             wanted=wanted, rule=replace(self.rule, max_entries=None),
+            kernel=self.kernels[c] if self.kernels else self.kernel,
         )  # fmt: skip
+
+    @property
+    def fitted_kernel(self) -> Kernel | list[Kernel]:
+        """The kernel that all classes share, or all of them."""
+        return list(self.kernels) or self.kernel
 
     def _driver(self, c: int, wanted: int) -> Driver:
         driver = self._against_rest(c, wanted).driver()

@@ -1,6 +1,7 @@
 """Classification into two classes or more."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -77,6 +78,9 @@ class IVMClassifier(DiscreteMachine):
         "probit" and "softmax" as many on average, which of them for which class is left to the score; "variational" has
         the same for all. Then ``active_`` has every row that is active for some class. Two classes are always one
         function.
+    shared_kernel : bool
+        Whether all classes have one kernel. False, for "ovr", learns one for each class against the rest, as the
+        papers do, which takes about as many times longer as there are classes; ``kernel_`` is then a list.
     class_weight : dict of {label: weight}, "balanced" or None
         Multiplies the weight of every row by that of its class. "balanced" gives all classes the same sum of weights,
         the number of rows (or the sum of their weights) divided by the number of classes. Predicted probabilities are
@@ -172,6 +176,7 @@ class IVMClassifier(DiscreteMachine):
         score: Any = "entropy",
         learn: str | Learning | None = "ep",
         multi_class: str = "ovr",
+        shared_kernel: bool = True,
         class_weight: Any = None,
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
@@ -193,7 +198,7 @@ class IVMClassifier(DiscreteMachine):
             selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
             warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
-        self.multi_class, self.class_weight = multi_class, class_weight
+        self.multi_class, self.shared_kernel, self.class_weight = multi_class, shared_kernel, class_weight
 
     def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Any, float, Any]:
         check_choice("multi_class", self.multi_class, list(MULTI_CLASS))
@@ -225,12 +230,23 @@ class IVMClassifier(DiscreteMachine):
     def _training(self, sample: Sample, targets: Floats, kernel: Kernel, likelihood: Any, score: Any) -> Training:
         if self.n_classes_ == 2:
             return super()._training(sample, targets, kernel, likelihood, score)
-        criterion = self.learn.criterion if isinstance(self.learn, Learning) else self.learn
-        if criterion not in ("ep", None):
-            raise ParameterError(f"learn={criterion!r} is for two classes; for more use 'ep' or None")
+        criterion, each = (
+            self.learn.criterion if isinstance(self.learn, Learning) else self.learn,
+            not self.shared_kernel,
+        )
+        if each and self.multi_class != "ovr":
+            raise ParameterError(
+                f"shared_kernel=False is for multi_class='ovr', not {self.multi_class!r}; infovec.multiclass and "
+                "infovec.variational have functions that take one kernel for each class"
+            )
+        if criterion not in ("ep", None) and not each:
+            raise ParameterError(
+                f"learn={criterion!r} is for two classes; for more use 'ep' or None, or shared_kernel=False"
+            )
         likelihood = likelihood.weigh(sample.weight)
         kind = BoundTraining if self.multi_class == "variational" else ClassTraining
-        return prepare(self, sample, targets, kernel, likelihood, score, kind, self.n_classes_)
+        training = prepare(self, sample, targets, kernel, likelihood, score, kind, self.n_classes_)
+        return replace(training, kernels=(kernel,) * self.n_classes_) if each else training  # type: ignore[call-arg]
 
     def decision_function(self, X: Any) -> Floats:
         """Return log odds: of the second class for two classes, of every class against the rest for more.

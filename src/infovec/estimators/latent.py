@@ -17,15 +17,16 @@ __all__ = ["Latent"]
 class Latent:
     """Has ``predict_latent``."""
 
-    kernel_: Kernel
+    kernel_: Kernel | list[Kernel]
     likelihood_: Likelihood
     posterior_: Posterior
 
     def _read(self, X: Any) -> Inputs:
         """Inputs to predict for, in double precision."""
         check_is_fitted(self)
-        X = read(self, self.kernel_, X)
-        return X.astype(np.float64) if self.kernel_.numeric else X
+        kernel = self.kernel_[0] if isinstance(self.kernel_, list) else self.kernel_
+        X = read(self, kernel, X)
+        return X.astype(np.float64) if kernel.numeric else X
 
     def _latent(self, X: Any) -> tuple[Floats, Floats]:
         """Latent mean and variance."""

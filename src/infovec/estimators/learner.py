@@ -154,7 +154,7 @@ def predict_seconds(training: Training, tied: bool = False) -> float:
     total, C, one = 0.0, training.n_functions, training.one_function()
     model = Model.begin(one.kernel, one.likelihood, tied)
     many = bool(model.of_kernel.sum() >= MANY)
-    plan = _stages_of(training, many)
+    plan = _stages_of(one if isinstance(training.fitted_kernel, list) else training, many)
     for number, stage in enumerate(plan):
         part = one.part(one.sample(stage.rows), stage.active, one.kernel, one.likelihood)
         with own_threads():

@@ -2,10 +2,13 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..learning import Learning, Model, Step, alike
+from .class_training import ClassTraining
 from .learner import Learned
 from .learner import learn as learn_projected
 from .major import learn_factorised
@@ -35,6 +38,8 @@ def learn(
         The EP evidence is that of the posterior that will be fitted, with many functions that of the projected one;
         other criteria are those of the factorised one.
     """
+    if isinstance(training, ClassTraining) and training.kernels:
+        return _learn_each(training, tied, max_seconds, tell, learning)
     end, told = time.perf_counter() + max_seconds, False
 
     def watch(step: Step) -> bool:
@@ -58,6 +63,26 @@ def learn(
             best = other
         best = best._replace(interrupted=best.interrupted or other.interrupted)
     return best._replace(steps=alike(steps, model, training.X.shape[-1]))
+
+
+def _learn_each(
+    training: ClassTraining, tied: bool, max_seconds: float, tell: Callable[[Step], object] | None, learning: Learning
+) -> Learned:
+    """A kernel and a bias for every class, by its own machine against the rest, each in its share of the time."""
+    C, end, found = training.n_functions, time.perf_counter() + max_seconds, list[Learned]()
+    for c in range(C):
+        if found and found[-1].interrupted:
+            break
+        left = max(end - time.perf_counter(), 0.0) / (C - c)
+        found.append(learn(training.against_rest(c, training.wanted), tied, left, tell, learning))
+    bias, kernels = np.array(training.class_likelihood.bias), list(training.kernels)
+    for c, learned in enumerate(found):
+        probit: Any = learned.training.likelihood
+        kernels[c], bias[c] = learned.training.kernel, probit.for_new_rows().bias
+    likelihood: Any = replace(training.class_likelihood, bias=bias)
+    after = replace(training, kernels=tuple(kernels), likelihood=likelihood)
+    steps, level = [step for learned in found for step in learned.steps], sum(learned.level for learned in found)
+    return Learned(after, steps, found[-1].interrupted, level)
 
 
 def _seed(training: Training) -> int:

@@ -99,7 +99,9 @@ class SeparateDriver(ABC):
         for c, part in enumerate(self.parts):
             at = order[np.searchsorted(active[order], part.active)]
             precision[at, c], mean[at, c] = part.precision, part.site_mean
-        posterior = SeparatePosterior(training.kernel, _double(X[active]), tuple(part.posterior for part in self.parts))
+        posterior = SeparatePosterior(
+            self.parts[0].posterior.kernel, _double(X[active]), tuple(part.posterior for part in self.parts)
+        )
         labels = training.y[some_rows(training.priority)].astype(np.intp)
         known = LeftOut(np.stack([part.left_out for part in self.parts], axis=2), labels)
         likelihood: Any = calibrated(training.class_likelihood.for_new_rows(), [known])

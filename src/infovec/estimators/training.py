@@ -120,6 +120,11 @@ class Training:
             )  # fmt: skip
         return Driver([shard], self.kernel, likelihood, score, self.wanted, self.schedule)
 
+    @property
+    def fitted_kernel(self) -> Kernel | list[Kernel]:
+        """What is remembered of a fit as its kernel."""
+        return self.kernel
+
     def with_model(self, kernel: Kernel, likelihood: Likelihood) -> "Training":
         """Return the same with other parameters."""
         return replace(self, kernel=kernel, likelihood=likelihood)
