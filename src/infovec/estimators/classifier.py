@@ -103,8 +103,8 @@ class IVMClassifier(DiscreteMachine):
     blur : bool or "auto"
         For "projected": whether the site of a row knows how much of it the active rows leave open. False is the plain
         KL-optimal projection of the Thesis, which is more confident. "auto" is False where the certainty of predictions
-        is chosen afterwards by rows left out, which is for more than two classes and wherever ``learn`` is not None
-        (see ``likelihood_.spread``), and else True.
+        is chosen afterwards by rows left out (``likelihood_.spread``), which is for more than two classes and wherever
+        ``learn`` is not None, and else True.
     max_memory : int or str, optional
         Bytes, or a text such as "2GB", that training may take beyond the inputs; half of what is available by default.
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not

@@ -14,7 +14,6 @@ from ..projected import Sweep
 from ..selection import Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
 from .gain_driver import GainDriver
-from .left_out import some_rows, without_own_site
 from .projecting import infer_all_rows
 from .separate_driver import SeparateDriver
 from .training import Training
@@ -127,9 +126,6 @@ class Run:
         posterior, outside, active = driver.posterior(self.X), driver.log_likelihood_outside(), driver.active[:d].copy()
         self._free()
         evidence = log_evidence(posterior, driver.y[:d], likelihood.take(active), outside)
-        if self.training.calibrate:
-            rows = some_rows(self.training.priority)
-            likelihood = self.training.calibrated(rows, without_own_site(posterior, active, self.X, rows))
         return Result(posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [])
 
     def _free(self) -> None:

@@ -191,13 +191,11 @@ class Training:
 
     def fitted_likelihood(self, shard: Any, found: Inference) -> Likelihood:
         """Return the likelihood to predict with."""
-        return self.calibrated(shard.rows, left_out([shard], found.beliefs)) if self.calibrate else self.likelihood
-
-    def calibrated(self, rows: Rows, left_out: Floats) -> Likelihood:
-        """Return the likelihood with the spread that predicts some rows best, each from all others."""
-        assert isinstance(self.likelihood, Discrete)
-        share = best_spread(self.likelihood.take(rows), self.y[rows], left_out).share
-        return self.likelihood.with_spread(share)
+        if not self.calibrate or not isinstance(self.likelihood, Discrete):
+            return self.likelihood
+        return self.likelihood.with_spread(
+            best_spread(shard.likelihood, shard.y, left_out([shard], found.beliefs)).share
+        )
 
     def refined(self, objective: Any, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model after what other learning there is: length scales of two classes by rows left out."""
@@ -269,7 +267,7 @@ def prepare(
     dtype = "float64" if n * wanted * n_functions <= _SMALL_STUBS else asked
     limit = memory_limit(estimator.max_memory) - kind.more_bytes(n, wanted, n_functions)
     approximation = estimator.approximation
-    calibrate = estimator.learn is not None and spreads(likelihood)
+    calibrate = estimator.learn is not None and spreads(likelihood) and approximation == "projected"
     if approximation == "factorised":  # all that it knows is what selection chose
         stub_entries(
             limit, n, p, wanted, schedule, np.dtype(dtype).itemsize
