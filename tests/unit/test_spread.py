@@ -7,6 +7,7 @@ from scipy.stats import norm
 
 import infovec
 from infovec import IVMClassifier
+from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias
 from infovec.learning import best_spread, spreads
 from infovec.likelihoods import Gaussian, Logit, Ordinal, Probit, weighted
@@ -30,6 +31,12 @@ def test_the_variance_of_new_rows_is_scaled_and_that_of_training_rows_is_not(lik
     assert_allclose(wide.tilted(y, mean, var).log_z, likelihood.tilted(y, mean, var).log_z)
     assert "spread" in repr(wide)
     assert "spread" not in repr(likelihood)
+
+
+@pytest.mark.parametrize("spread", [0.0, -1.0, np.inf, np.nan, "wide"])
+def test_it_must_be_a_positive_number(spread):
+    with pytest.raises(ParameterError, match="spread must be a positive number"):
+        Probit(spread=spread)
 
 
 @pytest.mark.parametrize("scale", [1.0, 10.0])

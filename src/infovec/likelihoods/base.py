@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -180,6 +181,11 @@ class Discrete(Likelihood):
     """
 
     spread: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (isinstance(self.spread, Real) and 0.0 < self.spread < np.inf):
+            raise ParameterError(f"{type(self).__name__}: spread must be a positive number, got {self.spread!r}")
 
     @property
     @abstractmethod
