@@ -5,7 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from infovec import IVMClassifier
+from infovec.kernels import RBF, Bias
+from infovec.learning import AgainstRest, Model, ProjectedEvidence
+from infovec.likelihoods import Probit
 from infovec.multiclass import LeftOut, MultivariateProbit, OneAgainstRest, calibrated, left_out_loss
+from infovec.posterior import ProjectedPosterior
 
 BIAS = np.array([0.2, -0.3, 0.1, 0.0])
 
@@ -40,3 +45,31 @@ def test_the_loss_is_the_mean_over_all_shards():
     assert left_out_loss(likelihood, parts) == pytest.approx(-np.mean(own))
     assert left_out_loss(calibrated(likelihood, parts), parts) < left_out_loss(likelihood, parts)
     assert calibrated(likelihood, parts).power == pytest.approx(calibrated(likelihood, [rows]).power)
+
+
+def test_machines_against_the_rest_know_what_they_would_say_without_a_row():
+    rng = np.random.default_rng(3)
+    y = np.arange(36) % 3
+    X = rng.normal(size=(36, 2)) + 2.0 * np.column_stack([np.cos(2.1 * y), np.sin(2.1 * y)])
+    kernel, rows = RBF(1.5, 9.0) + Bias(1.0), np.arange(36)
+    settings = {"kernel": kernel, "learn": None, "n_active": 36, "random_state": 0}
+    whole = IVMClassifier(**settings).fit(X, y)
+    machines = [ProjectedEvidence(rows, X, np.where(y == c, 1.0, -1.0), rows, "float64", False, 1e-6) for c in range(3)]
+    asked = []
+    rest = AgainstRest(machines, y, lambda c, kernel: asked.append(c) or rows)
+    evidence, loss = rest.left_out(Model.begin(kernel, OneAgainstRest(whole.likelihood_.bias)))
+    assert asked == [0, 1, 2]
+    assert evidence == pytest.approx(whole.log_evidence_, abs=1e-3)
+    truth = []
+    for i in rows:
+        others, known = np.delete(rows, i), np.empty((2, 1, 3))
+        for c, bias in enumerate(whole.likelihood_.bias):
+            machine = ProjectedEvidence(
+                rows[:-1], X[others], np.where(y[others] == c, 1.0, -1.0), rows[:-1], "float64", False
+            )
+            _, basis, found = machine.settle(kernel, Probit(bias))
+            posterior = ProjectedPosterior(kernel, X[others], basis.L, *found.beliefs)
+            known[:, :, c] = posterior.predict(X[[i]])
+        truth.append(-whole.likelihood_.log_predictive(y[[i]], *known)[0])
+    assert loss == pytest.approx(np.mean(truth), rel=0.2)  # the other sites stay: rows on the wrong side seem easier
+    assert -np.mean(whole.predict_log_proba(X)[rows, y]) < 0.8 * loss
