@@ -25,12 +25,13 @@ from .gain_driver import GainDriver
 from .inference import Result, Run
 from .latent import Latent
 from .learner import LEARN, Learned, predict_seconds
+from .prepare import APPROXIMATIONS, prepare
 from .reporting import Reporting
 from .restarts import learn
 from .sample import Sample
 from .savable import Savable
 from .settings import check_choice, check_growth, check_kernel
-from .training import APPROXIMATIONS, Plan, Training, prepare
+from .training import Plan, Training
 from .warm import State, continues
 
 __all__ = ["InformativeVectorMachine"]

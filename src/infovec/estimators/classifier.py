@@ -20,9 +20,10 @@ from .class_training import ClassTraining, class_bias
 from .defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
+from .prepare import prepare
 from .sample import Sample
 from .settings import check_choice
-from .training import Training, prepare
+from .training import Training
 
 __all__ = ["IVMClassifier"]
 

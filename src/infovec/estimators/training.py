@@ -1,14 +1,12 @@
-"""From an estimator's settings and its data to a driver that is ready to run."""
+"""What a fit needs: from checked settings and data to selection, inference, learning and their cost."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._types import Floats, Inputs, Mask, Rows
-from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
 from ..likelihoods import Discrete, Gaussian, Likelihood
@@ -21,20 +19,14 @@ from ..selection import Driver, Patience, Schedule
 from ..selection.cost import calibrate, predict_bytes, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard, own_threads
-from .budget import feature_entries, memory_limit, shown_bytes, stub_entries
-from .defaults import column_spreads
+from .budget import shown_bytes
 from .gain_driver import GainDriver
 from .sample import Sample
-from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, open_size, precision, score_function
+from .settings import PROJECTED_GAIN
 
-__all__ = ["APPROXIMATIONS", "SELECTIONS", "Plan", "Training", "prepare"]
+__all__ = ["SMALL_STUBS", "Plan", "Training"]
 
-APPROXIMATIONS = ("projected", "factorised")
-SELECTIONS = ("auto", "all", "shrinking", "refilled")
-_SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
-_FEW_ROWS = 5000  # up to here all rows are considered to the end unless asked otherwise
-_AUTO_MOST = 4000  # active rows at most when their number is left to the data
-_AUTO_FEWEST = 200  # training rows from which some can be held back
+SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
 _FULL_UNTIL = 200  # NIPS03: full greedy selection until then
 _INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
 _SHORTER = 1.2  # factor between length scales that are tried by rows left out
@@ -148,7 +140,7 @@ class Training:
     def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: Likelihood) -> "Training":
         """Return the training on some rows only, with fewer active ones and other parameters."""
         wanted, n = min(wanted, len(rows)), len(rows)
-        dtype = "float64" if n * wanted * self.n_functions <= _SMALL_STUBS else self.dtype
+        dtype = "float64" if n * wanted * self.n_functions <= SMALL_STUBS else self.dtype
         whole = n == len(self.y)
         return replace(
             self, X=self.X if whole else self.X[rows], y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
@@ -243,92 +235,5 @@ class Training:
         return Plan(seconds, memory, n, d, index, self.schedule.block_size, self.schedule.pool_size, self.dtype)
 
 
-def prepare(
-    estimator: Any,
-    sample: Sample,
-    y: Floats,
-    kernel: Kernel,
-    likelihood: Likelihood,
-    score: Any,
-    kind: type[Training] = Training,
-    n_functions: int = 1,
-) -> Training:
-    """Check the settings of an estimator against its data, for some kind of training."""
-    X = sample.X
-    n, p = X.shape[0], X.shape[1] if X.ndim == 2 else 1
-    check_choice("selection", estimator.selection, SELECTIONS)
-    priority = check_random_state(estimator.random_state).random_sample(n)
-    wanted, held_back = _how_many(estimator.n_active, n, priority)
-    initial = sample.find(initial_rows(estimator.initial, sample.n_given, wanted))
-    held_back[initial] = False
-    block_size, pool_size = open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size)
-    schedule = Schedule.choose(block_size, pool_size, n, wanted)
-    asked = precision(estimator.dtype)
-    dtype = "float64" if n * wanted * n_functions <= _SMALL_STUBS else asked
-    limit = memory_limit(estimator.max_memory) - kind.more_bytes(n, wanted, n_functions)
-    approximation = estimator.approximation
-    calibrate = estimator.learn is not None and spreads(likelihood) and approximation == "projected"
-    if approximation == "factorised":  # all that it knows is what selection chose
-        stub_entries(
-            limit, n, p, wanted, schedule, np.dtype(dtype).itemsize
-        )  # say that it does not fit before any work
-        if n_functions == 1:
-            dtype = sufficient_precision(dtype, X, y, priority, kernel, likelihood)
-    itemsize = np.dtype(dtype).itemsize
-    entries = stub_entries(limit, n, p, wanted, schedule, itemsize)
-    kept = feature_entries(limit, n, p, wanted, itemsize) if approximation == "projected" else 0
-    selection = estimator.selection
-    if selection == "auto":
-        all_rows = approximation == "projected" or schedule.block_size == 1 or n <= _FEW_ROWS
-        selection = "all" if all_rows else "shrinking"  # inference with all rows costs far more than a look at them
-    rule = IndexRule(
-        max_entries=entries if entries < n * wanted else None,
-        shrink_after=max(256, wanted // 9) if selection == "shrinking" else None,
-    )
-    blur = _blur(estimator.blur, n_functions == 1 and not calibrate)
-    return kind(
-        _in_precision(X, kernel, dtype), y, kernel, likelihood,
-        score_function(score), _score_name(score, approximation), wanted, initial, schedule,
-        rule, dtype, selection, priority, held_back, approximation, blur, calibrate,
-        kept, bool(estimator.warm_start), sample,
-    )  # fmt: skip
-
-
-def _blur(asked: Any, otherwise: bool) -> bool:
-    if isinstance(asked, str):
-        check_choice("blur", asked, ("auto",))
-        return otherwise
-    return bool(asked)
-
-
-def _score_name(score: Any, approximation: str) -> str:
-    if isinstance(score, str) and score == PROJECTED_GAIN and approximation != "projected":
-        raise ParameterError(
-            f"score={PROJECTED_GAIN!r} is the gain of the projected posterior: it needs approximation='projected'"
-        )
-    return score if isinstance(score, str) else ""
-
-
 def _almost_no_noise(kernel: Kernel, X: Inputs) -> Likelihood:
     return Gaussian(1e-6 * max(float(np.mean(kernel.diag(X[:1000]))), 1e-300))
-
-
-def _how_many(n_active: Any, n: int, priority: Floats) -> tuple[int, Mask]:
-    """Size of the active set, and rows held back to decide it when it is left to the data."""
-    held_back = np.zeros(n, dtype=bool)
-    if not (isinstance(n_active, str) and n_active == "auto"):
-        return active_size(n_active, n), held_back
-    if n >= _AUTO_FEWEST:
-        held_back[np.argsort(priority)[: min(2000, n // 10)]] = True
-    return min(int(np.sum(~held_back)), _AUTO_MOST), held_back
-
-
-def _in_precision(X: Inputs, kernel: Kernel, dtype: str) -> Inputs:
-    """Inputs in the precision of the stubs; columns are centred first where the kernel does not mind."""
-    if not kernel.numeric:
-        return X
-    if dtype == "float32" and kernel.shift_invariant and isinstance(X, np.ndarray):
-        mean, deviation = X.mean(axis=0, dtype=np.float64), column_spreads(X)[0]
-        if X.dtype != np.float32 or np.any(np.abs(mean) > deviation):  # else a copy would gain nothing
-            return (X - mean.astype(X.dtype)).astype(np.float32, copy=False)
-    return X.astype(dtype, copy=False)
