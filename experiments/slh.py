@@ -42,8 +42,12 @@ def usps(rows: int | None, test_rows: int | None) -> Digits:
 
 
 def learn_digit(digits: Digits, digit: int, d: int, learning: Learning, seed: int = 0) -> Outcome:
-    """Learn from the start of the paper, with its priors, and the factorised posterior."""
-    p = digits.X.shape[1]
+    """Learn from the start of the paper, with its priors, and the factorised posterior.
+
+    Pixels are scaled so that the start is one over the average variance of a component, as the paper says it is.
+    """
+    p, scale = digits.X.shape[1], 1.0 / np.sqrt(_WEIGHT * np.mean(digits.X.var(axis=0)))
+    digits = digits._replace(X=scale * digits.X, X_test=scale * digits.X_test)
     model = IVMClassifier(
         kernel=RBF(np.sqrt(p / _WEIGHT), _VARIANCE), likelihood=Probit(), approximation="factorised", n_active=d,
         selection="all", learn=learning, random_state=seed,
