@@ -12,8 +12,8 @@ from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import AgainstRest, CoupledEvidence, Model, Step, refine_scales
-from ..likelihoods import Probit, WeightedDiscrete
-from ..multiclass import ClassLikelihood, ClassPosterior, CoupledShard, calibrated, infer_coupled
+from ..likelihoods import Probit
+from ..multiclass import ClassLikelihood, ClassPosterior, CoupledShard, OneAgainstRest, calibrated, infer_coupled
 from ..numerics.clock import best_of_three
 from ..projected import Inference
 from ..projected import cost as sweep_cost
@@ -92,9 +92,8 @@ class ClassTraining(Training):
 
     def against_rest(self, c: int, wanted: int) -> Training:
         """Return the training of a machine of its own for one class against the rest, whose rows have weights."""
-        weight, probit = self.class_likelihood.weight, Probit(float(self.class_likelihood.bias[c]))
-        likelihood = probit if weight is None else WeightedDiscrete(probit, weight)
-        return replace(self._against_rest(c, wanted), likelihood=likelihood)
+        assert isinstance(self.class_likelihood, OneAgainstRest)
+        return replace(self._against_rest(c, wanted), likelihood=self.class_likelihood.of_class(c))
 
     def rest_driver(self, c: int, wanted: int) -> Driver:
         """Return the driver of that machine."""

@@ -148,10 +148,9 @@ class Run:
             return bool(told) or interruption.asked or self._left == 0.0
 
         with Interruption() as interruption:
-            posterior, shard, found = infer_all_rows(training, active, self.X, driver.sites, watch, left_out)
-        precision, b = shard.sites(active)
-        mean = b / np.where(precision == 0.0, 1.0, precision)
-        likelihood = training.fitted_likelihood(shard, found)
+            projected = infer_all_rows(training, active, self.X, driver.sites, watch, left_out)
+        posterior, shard, found = projected
+        likelihood, sites = training.fitted_likelihood(shard, found), projected.sites(active)
         return interruption.asked, Result(
-            posterior, likelihood, active, precision, mean, found.log_evidence, found.converged, found.sweeps
+            posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps
         )

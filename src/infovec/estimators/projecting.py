@@ -2,7 +2,9 @@
 
 from typing import Any, NamedTuple
 
-from .._types import Inputs, Rows
+import numpy as np
+
+from .._types import Floats, Inputs, Rows
 from ..projected import Inference, make_basis
 from ..projected.ep import Watch
 from .training import Training
@@ -16,6 +18,11 @@ class Projected(NamedTuple):
     posterior: Any
     shard: Any
     found: Inference
+
+    def sites(self, active: Rows) -> tuple[Floats, Floats]:
+        """Precisions and means of the sites of some rows; zero without a site."""
+        precision, b = self.shard.sites(active)
+        return precision, b / np.where(precision == 0.0, 1.0, precision)
 
 
 def infer_all_rows(

@@ -168,11 +168,10 @@ class RestDriver(SeparateDriver):
             return reason is not None
 
         with Interruption() as interruption:
-            posterior, shard, found = infer_all_rows(one, active, self.training.given.X, driver.sites, watch)
-        precision, b = shard.sites(active)
-        mean = b / np.where(precision == 0.0, 1.0, precision)
-        known = left_out([shard], found.beliefs)[:, some_rows(self.training.priority)]
-        self.parts.append(Part(posterior, active, precision, mean, known))
+            projected = infer_all_rows(one, active, self.training.given.X, driver.sites, watch)
+        found = projected.found
+        known = left_out([projected.shard], found.beliefs)[:, some_rows(self.training.priority)]
+        self.parts.append(Part(projected.posterior, active, *projected.sites(active), known))
         self.sweeps += [s._replace(log_evidence=self.evidence + s.log_evidence) for s in found.sweeps]
         self.evidence += found.log_evidence
         self.converged = self.converged and found.converged

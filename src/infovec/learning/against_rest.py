@@ -7,7 +7,6 @@ import numpy as np
 
 from .._types import Rows
 from ..kernels import Kernel
-from ..likelihoods import Likelihood, Probit, WeightedDiscrete
 from ..multiclass import LeftOut, OneAgainstRest, calibrated, left_out_loss
 from ..projected import left_out
 from .model import Model
@@ -37,12 +36,9 @@ class AgainstRest:
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out after calibration."""
         likelihood, known, evidence = cast(OneAgainstRest, model.likelihood), [], 0.0
-        for c, (machine, bias) in enumerate(zip(self.machines, likelihood.bias, strict=True)):
+        for c, machine in enumerate(self.machines):
             machine.active = self.select(c, model.kernel)
-            probit: Likelihood = Probit(float(bias))
-            if likelihood.weight is not None:
-                probit = WeightedDiscrete(cast(Probit, probit), likelihood.weight)
-            shard, _, found = machine.settle(model.kernel, probit)
+            shard, _, found = machine.settle(model.kernel, likelihood.of_class(c))
             known.append(left_out([shard], found.beliefs))
             evidence += found.log_evidence
         rows = LeftOut(np.stack(known, axis=2), self.labels)

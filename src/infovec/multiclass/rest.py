@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from .._types import Floats, Rows
-from ..likelihoods import Probit
+from ..likelihoods import Discrete, Probit
 from ..likelihoods.weighted import WeightedDiscrete
 from ..numerics.normal import hazard, hazard_excess, log_ndtr
 from .likelihood import ClassLikelihood
@@ -57,6 +57,11 @@ class OneAgainstRest(ClassLikelihood):
     def against_rest(self, c: int, labels: Rows) -> tuple[Probit, Floats]:
         """Return the probit of one class, whatever the weights, and the labels as it takes them: 1 and -1."""
         return Probit(float(self.bias[c])), np.where(labels == c, 1.0, -1.0)
+
+    def of_class(self, c: int) -> Discrete:
+        """Return the likelihood of one class against the rest, with the weights of the rows."""
+        probit = Probit(float(self.bias[c]))
+        return probit if self.weight is None else WeightedDiscrete(probit, self.weight)
 
     def weigh(self, weight: Floats | None) -> Self:
         return replace(self, weight=weight)
