@@ -3,6 +3,7 @@
 import logging
 import time
 from abc import ABCMeta, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import joblib
@@ -215,7 +216,11 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             check_choice("learn", self.learn, LEARN)
         check_kernel(self.kernel)
         sample, targets, likelihood, variance, score = self._read_targets(X, y, sample_weight)
-        kernel = default_kernel(sample.X, variance, sample.weight) if self.kernel is None else self.kernel
+        if self.kernel is None:
+            kernel = default_kernel(sample.X, variance, sample.weight)
+        else:
+            unit, kernel = sample.unit.kernel(self.kernel)
+            sample = replace(sample, unit=unit)
         return self._training(sample, targets, kernel, sample.weigh(likelihood, targets), score)
 
     def _training(
@@ -227,7 +232,8 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
     def _train(self, training: Training) -> None:
         """Select the active rows and store the posterior."""
         sample = training.given
-        data = joblib.hash([sample.X, training.y, sample.weight, sample.rows]) if self.warm_start else ""
+        told = [sample.X, training.y, sample.weight, sample.rows, sample.unit.centre, sample.unit.scale]
+        data = joblib.hash(told) if self.warm_start else ""
         settings = self.get_params()
         state: State | None = getattr(self, "_state", None)
         if state is not None and self.warm_start and data == state.data and continues(training, settings, state):
@@ -304,9 +310,11 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
     def _store(self, driver: Driver | GainDriver, result: Result, training: Training, stop_reason: str) -> None:
         d, sample = len(result.active), training.given
-        self.kernel_, self.likelihood_ = training.fitted_kernel, sample.unweighed(result.likelihood)
+        self.kernel_ = sample.unit.kernel_outside(training.fitted_kernel)
+        result = result._replace(likelihood=sample.unweighed(result.likelihood)).in_unit(sample.unit, self.kernel_)
+        self.likelihood_, self.posterior_ = result.likelihood, result.posterior
         self.stop_reason_, self.active_ = stop_reason, sample.rows[result.active]
-        self.posterior_, self.active_vectors_ = result.posterior, result.posterior.X
+        self.active_vectors_ = result.posterior.X
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
         self.log_evidence_, self.converged_ = result.log_evidence, result.converged
         self.history_ = {

@@ -18,6 +18,7 @@ __all__ = [
     "CLASS_VARIANCE",
     "ORDINAL_VARIANCE",
     "REAL_LIKELIHOODS",
+    "centre_and_variance",
     "column_spreads",
     "default_kernel",
     "latent_variance",
@@ -33,6 +34,7 @@ CLASS_VARIANCE: Final = 100.0
 ORDINAL_VARIANCE: Final = 5.0
 """The same for ordered categories, where a category is an interval of the latent function."""
 
+_CONSTANT = 1e-13  # of the largest target: differences that are rounding
 _NOISE_SHARE = 0.1  # of the variance of real targets
 _Weight: TypeAlias = Floats | None
 _Maker: TypeAlias = Callable[[Floats, _Weight], Likelihood]
@@ -82,7 +84,7 @@ def _spread(y: Floats, weight: _Weight) -> float:
     """Variance of real targets; one for a constant."""
     mean = np.average(y, weights=weight)
     var = float(np.average((y - mean) ** 2, weights=weight))
-    return var if var > 1e-20 * float(np.max(np.abs(y))) ** 2 else 1.0
+    return var if var > _CONSTANT**2 * float(np.max(np.abs(y))) ** 2 else 1.0
 
 
 def _median(y: Floats, weight: _Weight) -> float:
@@ -108,6 +110,20 @@ def latent_variance(likelihood: Likelihood, y: Floats, weight: _Weight = None) -
     if isinstance(likelihood, Gaussian):
         return 3.0 * _spread(y, weight)
     return 3.0 * _robust_spread(y, weight)
+
+
+def centre_and_variance(robust: bool, y: Floats, weight: _Weight = None) -> tuple[float, float]:
+    """Where real targets lie and how far they spread: what a fit takes for zero and for one.
+
+    Outliers do not move either where noise has heavy tails. A constant is as far from zero as it is, or one.
+    """
+    size = float(np.max(np.abs(y), initial=0.0)) or 1.0
+    z = y / size  # no overflow
+    centre = _median(z, weight) if robust else float(np.average(z, weights=weight))
+    z = z - centre
+    constant = float(np.max(np.abs(z), initial=0.0)) <= _CONSTANT
+    variance = 1.0 if constant else _robust_spread(z, weight) if robust else _spread(z, weight)
+    return size * centre, size**2 * variance
 
 
 def real_score(likelihood: Likelihood) -> str:

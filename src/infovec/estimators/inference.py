@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..evidence import log_evidence
-from ..likelihoods import Likelihood
+from ..likelihoods import Likelihood, total_weight
 from ..posterior import Posterior
 from ..projected import Sweep
 from ..selection import Driver, Patience, Progress, StopReason
@@ -17,6 +17,7 @@ from .gain_driver import GainDriver
 from .projecting import infer_all_rows
 from .separate_driver import SeparateDriver
 from .training import Training
+from .unit import Unit
 
 __all__ = ["Result", "Run", "not_converged"]
 
@@ -34,6 +35,23 @@ class Result(NamedTuple):
     log_evidence: float
     converged: bool
     sweeps: list[Sweep]
+    observations: float = 0.0  # that the evidence is the density of
+
+    def in_unit(self, unit: Unit, kernel: Any) -> "Result":
+        """Return the same as the user has it, with the kernel that is the user's."""
+        if unit.plain:
+            return self
+        sweeps = [
+            s._replace(log_evidence=unit.evidence_outside(s.log_evidence, self.observations)) for s in self.sweeps
+        ]
+        return self._replace(
+            posterior=unit.posterior_outside(self.posterior, kernel),
+            likelihood=unit.likelihood_outside(self.likelihood),
+            site_precision=self.site_precision / unit.scale**2,
+            site_mean=self.site_mean * unit.scale,
+            log_evidence=unit.evidence_outside(self.log_evidence, self.observations),
+            sweeps=sweeps,
+        )
 
     def history(self) -> dict[str, Any]:
         """Return the columns of the history of sweeps, if there were any."""
@@ -124,9 +142,13 @@ class Run:
         assert isinstance(self.driver, Driver)
         driver, likelihood, d = self.driver, self.training.likelihood, self.driver.size
         posterior, outside, active = driver.posterior(self.X), driver.log_likelihood_outside(), driver.active[:d].copy()
+        known = np.concatenate([active, *(shard.rows[~shard.taken] for shard in driver.shards)])
         self._free()
         evidence = log_evidence(posterior, driver.y[:d], likelihood.take(active), outside)
-        return Result(posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [])
+        return Result(
+            posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [],
+            total_weight(likelihood.take(known), len(known)),
+        )  # fmt: skip
 
     def _free(self) -> None:
         if not self.training.keep:
@@ -152,5 +174,6 @@ class Run:
         posterior, shard, found = projected
         likelihood, sites = training.fitted_likelihood(shard, found), projected.sites(active)
         return interruption.asked, Result(
-            posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps
-        )
+            posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps,
+            total_weight(shard.likelihood, len(shard.y)),
+        )  # fmt: skip

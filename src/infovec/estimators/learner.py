@@ -70,12 +70,12 @@ def learn(
     learning : Learning
         Of which the numbers of steps count, if they are given: for stages as large as the last one.
     """
-    steps, level = list[Step](), -np.inf
+    steps, level, part = list[Step](), -np.inf, training
     end = time.perf_counter() + max_seconds
     with Interruption() as interruption:
 
         def watch(step: Step) -> bool:
-            return bool(tell and tell(step)) or interruption.asked or time.perf_counter() > end
+            return bool(tell and tell(part.shown(step))) or interruption.asked or time.perf_counter() > end
 
         many, several = bool(model.of_kernel.sum() >= MANY), training.n_functions > 1
         free = model.tied and not model.priors and model.limits is None  # nobody said how length scales are learned
@@ -94,10 +94,10 @@ def learn(
                     model = find_scale(objective, model) if number == 0 else model
                     model, found = optimise(objective, model, stage.iterations, watch, training.learning_tolerance)
                 level = max((step.criterion for step in found), default=level)
-                steps += found
+                steps += map(part.shown, found)
                 if number == max(len(plan) - 2, 0) and _separable(part, model):
                     model, more = separate(objective, model, part.X.shape[1], level, watch)
-                    steps += more
+                    steps += map(part.shown, more)
                 if number == len(plan) - 1 and (several or free):
                     model = part.refined(objective, model, watch)
     return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked, level)

@@ -20,6 +20,7 @@ from ..learning import (
     minor_steps,
     second_look,
 )
+from ..likelihoods import total_weight
 from ..selection import Driver, StopReason, sites_in_order
 from ..selection.interrupt import Interruption
 from .budget import threads
@@ -85,6 +86,7 @@ class _Search:
             interruption,
         )
         self.plan, self.steps, self.level, self.told = FACTORISED[learning.criterion], list[Step](), -np.inf, False
+        self.likelihood = training.likelihood  # of the rows that were selected from last
 
     @property
     def over(self) -> bool:
@@ -149,9 +151,15 @@ class _Search:
     def level_of(self, given: Given, model: Model) -> float:
         """Criterion of a selection, comparable with that of another one; noted as a major step."""
         value = FactorisedObjective(given, self.plan.level)(model)[0]
-        self.steps.append(Step(value, model.theta, major=True))
+        self.steps.append(self._shown(given, Step(value, model.theta, major=True)))
         self.watch(self.steps[-1])
         return value
+
+    def _shown(self, given: Given, step: Step) -> Step:
+        """Return a step with the criterion as the user has it."""
+        rows = np.concatenate([given.active, given.rows])
+        observations = total_weight(self.likelihood.take(rows), len(rows))
+        return step._replace(criterion=self.training.given.unit.evidence_outside(step.criterion, observations))
 
     def minors(self, given: Given, model: Model, wanted: int, n: int) -> Model:
         """Maximise in each phase, with a selection of its own."""
@@ -163,12 +171,13 @@ class _Search:
                 given = self.select(model, wanted, n)
             objective = FactorisedObjective(given, criterion, moves)
             model, found = minor_steps(objective, model, iterations, self.learning.sites, self.watch)
-            self.steps += found
+            self.steps += [self._shown(given, step) for step in found]
         return model
 
     def select(self, model: Model, wanted: int, n: int) -> Given:
         """Select active rows at these parameters, and return them with the rows that were considered to the end."""
         training = self._part(model, wanted, n)
+        self.likelihood = training.likelihood
         driver = training.driver()
         driver.include(training.initial)
         stop = driver.run(training.wanted, max_seconds=max(self.end - time.perf_counter(), 0.0))

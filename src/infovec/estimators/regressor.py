@@ -1,5 +1,6 @@
 """Regression."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
-from ..likelihoods import Discrete, Likelihood
+from ..likelihoods import Discrete, Gaussian, Likelihood, plain
 from ..selection import Callback
 from .base import InformativeVectorMachine
-from .defaults import REAL_LIKELIHOODS, latent_variance, named, real_score
+from .defaults import REAL_LIKELIHOODS, centre_and_variance, latent_variance, named, real_score
 from .inputs import read
 from .sample import Sample
 from .score_method import MethodBesideParameter
+from .unit import Unit
 
 __all__ = ["IVMRegressor"]
 
@@ -87,9 +89,9 @@ history_, stop_reason_, n_features_in_, feature_names_in_
 
     def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Likelihood, float, Any]:
         X, y = read(self, self.kernel, X, y, real=True)
-        sample = self._sample(X, y, sample_weight)
-        y = sample.y
-        likelihood = named(REAL_LIKELIHOODS, self.likelihood, y, sample.weight)
+        sample, likelihood = self._in_unit(self._sample(X, y, sample_weight))
+        y = sample.unit.inside(sample.y)
+        likelihood = named(REAL_LIKELIHOODS, likelihood, y, sample.weight)
         if isinstance(likelihood, Discrete):
             raise ParameterError(
                 f"{type(likelihood).__name__} is a likelihood for classes; use IVMClassifier or IVMOrdinalClassifier"
@@ -98,6 +100,19 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         score = vars(self)["score"]
         score = real_score(likelihood) if isinstance(score, str) and score == "auto" else score
         return sample, y, likelihood, latent_variance(likelihood, y, sample.weight), score
+
+    def _in_unit(self, sample: Sample) -> tuple[Sample, str | Likelihood]:
+        """Choose the unit that the fit works in, where everything that was given can be said in another one."""
+        given = self.likelihood
+        some = named(REAL_LIKELIHOODS, given, np.zeros(1))
+        fixed = isinstance(self.learn, Learning) and (self.learn.priors or self.learn.bounds)  # say what numbers mean
+        if fixed or some.in_unit(0.0, 1.0) is None or (self.kernel is not None and self.kernel.times(1.0) is None):
+            return sample, given
+        robust = not isinstance(plain(some), Gaussian)
+        unit = Unit.of(sample.y, *centre_and_variance(robust, sample.y, sample.weight))
+        if isinstance(given, Likelihood):
+            unit, given = unit.likelihood(given)
+        return replace(sample, unit=unit), given
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the mean of the target.

@@ -1,6 +1,6 @@
 """The rows that a fit is about: those of positive weight, equal ones taken together."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from numbers import Real
 from typing import Any, Self
@@ -14,6 +14,7 @@ from .._types import Array, Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Weighted, weighted
+from .unit import Unit
 
 __all__ = ["Sample"]
 
@@ -33,6 +34,8 @@ class Sample:
         Where each row of that X is here; -1 if it is left out.
     weight : array of float, optional
         Positive; None if all are one.
+    unit : Unit
+        Of real targets, in which a fit works.
     """
 
     X: Inputs
@@ -40,6 +43,7 @@ class Sample:
     rows: Rows
     place: Rows
     weight: Floats | None = None
+    unit: Unit = field(default_factory=Unit)
 
     @classmethod
     def of(cls, X: Inputs, y: Array, sample_weight: Any = None) -> Self:

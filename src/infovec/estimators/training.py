@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
 from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
-from ..likelihoods import Discrete, Gaussian, Likelihood
+from ..likelihoods import Discrete, Gaussian, Likelihood, total_weight
 from ..posterior import Posterior, ProjectedPosterior
 from ..projected import Inference, infer, left_out
 from ..projected import cost as sweep_cost
@@ -136,6 +136,11 @@ class Training:
         """Return rows drawn at random, the same for the same random state, none of them held back."""
         order = np.argsort(self.priority, kind="stable")
         return np.sort(order[~self.held_back[order]][:size])
+
+    def shown(self, step: Step) -> Step:
+        """Return a step of learning on all rows here with the criterion as the user has it."""
+        observations = total_weight(self.likelihood, len(self.y))
+        return step._replace(criterion=self.given.unit.evidence_outside(step.criterion, observations))
 
     def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: Likelihood) -> "Training":
         """Return the training on some rows only, with fewer active ones and other parameters."""

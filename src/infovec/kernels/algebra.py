@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import ClassVar, TypeAlias
 
@@ -27,6 +27,9 @@ class Kernel(Parametrised, ABC):
     Kernels are added and multiplied with ``+`` and ``*``; a positive number times a kernel is a kernel.
     Matrices come out in the precision of the inputs; gradients are computed in double precision.
     """
+
+    amplitude: ClassVar[str | None] = None
+    """Name of the parameter that all values are proportional to, if there is one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,6 +83,16 @@ class Kernel(Parametrised, ABC):
         K = _writable(self.on(X)(X))
         np.fill_diagonal(K, self.diag(X))
         return K
+
+    def times(self, factor: float) -> "Kernel | None":
+        """Return the kernel of the same form whose values are ``factor`` times these, or None if there is no such."""
+        name = self.amplitude
+        if name is None or name not in self.transforms:
+            return None
+        try:
+            return replace(self, **{name: factor * getattr(self, name)})
+        except TypeError:  # a class of the user's own that is made in another way
+            return None
 
     def _square_vjp(self, X: Inputs, G: Floats) -> Floats:
         """``vjp`` of rows with themselves: the diagonal of K is ``diag``."""
@@ -149,6 +162,10 @@ class Sum(Kernel):
     def diag_input_vjp(self, X: Inputs, w: Floats) -> Floats:
         return self.left.diag_input_vjp(X, w) + self.right.diag_input_vjp(X, w)
 
+    def times(self, factor: float) -> Kernel | None:
+        left, right = self.left.times(factor), self.right.times(factor)
+        return None if left is None or right is None else Sum(left, right)
+
     def __repr__(self) -> str:
         return f"{self.left!r} + {self.right!r}"
 
@@ -200,6 +217,12 @@ class Product(Kernel):
         by_left = self.left.diag_input_vjp(X, w * self.right.diag(X))
         return by_left + self.right.diag_input_vjp(X, w * self.left.diag(X))
 
+    def times(self, factor: float) -> Kernel | None:
+        left, right = self.left.times(factor), self.right.times(factor)
+        if left is not None:
+            return Product(left, self.right)
+        return None if right is None else Product(self.left, right)
+
     def __repr__(self) -> str:
         left, right = (f"({k!r})" if isinstance(k, Sum) else repr(k) for k in (self.left, self.right))
         return f"{left} * {right}"
@@ -213,6 +236,7 @@ class Scaled(Kernel):
     """
 
     _parts: ClassVar[tuple[str, ...]] = ("kernel",)
+    amplitude = "factor"
     kernel: Kernel
     factor: float = 1.0
 

@@ -29,6 +29,7 @@ class Bias(Kernel):
         v.
     """
 
+    amplitude = "variance"
     variance: float = 1.0
 
     @property
@@ -71,6 +72,7 @@ class White(Kernel):
         v.
     """
 
+    amplitude = "variance"
     variance: float = 1.0
 
     @property

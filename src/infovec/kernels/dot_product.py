@@ -110,6 +110,7 @@ class Linear(DotProduct):
         A weight r_j for each column.
     """
 
+    amplitude = "variance"
     variance: float = 1.0
     relevance: Floats | None = None
 
@@ -144,6 +145,7 @@ class Polynomial(DotProduct):
 
     degree: int = 2
     offset: float = 1.0
+    amplitude = "variance"
     variance: float = 1.0
 
     def __post_init__(self) -> None:
@@ -184,6 +186,7 @@ class MLP(DotProduct):
         A weight for each column in the inner products.
     """
 
+    amplitude = "variance"
     variance: float = 1.0
     weight_variance: float = 10.0
     bias_variance: float = 10.0

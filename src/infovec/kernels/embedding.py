@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -40,6 +40,10 @@ class Embedding(Kernel):
 
     def diag(self, X: Inputs) -> Floats:
         return self.kernel.diag(self._embed(X))
+
+    def times(self, factor: float) -> Kernel | None:
+        inside = self.kernel.times(factor)
+        return None if inside is None else replace(self, kernel=inside)
 
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
         if Z is None:

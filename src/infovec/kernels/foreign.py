@@ -18,6 +18,7 @@ __all__ = ["FromFunction", "Precomputed"]
 class _Foreign(Kernel):
     """A variance times a given kernel without parameters."""
 
+    amplitude = "variance"
     variance: float = field(default=1.0, kw_only=True)
 
     @property

@@ -31,6 +31,7 @@ class Stationary(Kernel):
         v.
     """
 
+    amplitude = "variance"
     length_scale: float | Floats = 1.0
     variance: float = 1.0
 

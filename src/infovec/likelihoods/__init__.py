@@ -8,7 +8,7 @@ from .ordinal import Ordinal
 from .poisson import Poisson
 from .probit import Probit
 from .student_t import StudentT
-from .weighted import Weighted, WeightedDiscrete, weighted
+from .weighted import Weighted, WeightedDiscrete, plain, total_weight, weighted
 
 __all__ = [
     "Discrete",
@@ -25,5 +25,7 @@ __all__ = [
     "Tilted",
     "Weighted",
     "WeightedDiscrete",
+    "plain",
+    "total_weight",
     "weighted",
 ]

@@ -161,6 +161,10 @@ class Likelihood(Parametrised, ABC):
         """Return the likelihood of some training rows; differs from self when rows have own parameters."""
         return self
 
+    def in_unit(self, centre: float, scale: float) -> Self | None:
+        """Return the noise of (y - centre) / scale around f / scale, or None if y has no unit to choose."""
+        return None
+
     def for_new_rows(self) -> Self:
         """Return the likelihood of rows that are not training rows."""
         return self

@@ -85,6 +85,9 @@ class Gaussian(Likelihood):
     def predict(self, mean: Floats, var: Floats) -> Prediction:
         return Prediction(mean + self.bias, var + np.mean(self.variance))
 
+    def in_unit(self, centre: float, scale: float) -> Self:
+        return replace(self, variance=self.variance / scale**2, bias=(self.bias - centre) / scale)
+
     def take(self, rows: Rows) -> Self:
         return replace(self, variance=self.variance[rows]) if np.ndim(self.variance) else self  # type: ignore[index]
 

@@ -1,7 +1,8 @@
 """Double exponential noise."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from scipy.special import ndtr
@@ -66,6 +67,9 @@ class Laplace(Likelihood):
         # log Z = log Z_1(residual / s, var / s^2) - log s
         by_scale = (residual * g - var * (g**2 - nu) - 1.0) / self.scale
         return self._gradient({"scale": by_scale, "bias": g})
+
+    def in_unit(self, centre: float, scale: float) -> Self:
+        return replace(self, scale=self.scale / scale, bias=(self.bias - centre) / scale)
 
     def predict(self, mean: Floats, var: Floats) -> Prediction:
         return Prediction(mean + self.bias, var + 2.0 * self.scale**2)

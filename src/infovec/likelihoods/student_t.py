@@ -1,8 +1,8 @@
 """Student's t noise."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import digamma, gammaln
@@ -101,6 +101,9 @@ class StudentT(Likelihood):
                 "bias": (m.weight * m.pull).sum(axis=0),
             }
         )
+
+    def in_unit(self, centre: float, scale: float) -> Self:
+        return replace(self, scale=self.scale / scale, bias=(self.bias - centre) / scale)
 
     def predict(self, mean: Floats, var: Floats) -> Prediction:
         """Mean and variance of y; the variance is infinite for df <= 2."""

@@ -12,7 +12,7 @@ from .gaussian import Gaussian
 from .logit import Logit
 from .probit import Probit
 
-__all__ = ["Weighted", "WeightedDiscrete", "weighted"]
+__all__ = ["Weighted", "WeightedDiscrete", "plain", "total_weight", "weighted"]
 
 _W = TypeVar("_W", bound="Weighted")
 
@@ -154,6 +154,10 @@ class Weighted(Likelihood):
         weight = self.weight[rows] if np.ndim(self.weight) else self.weight  # type: ignore[index]
         return _unchecked(replace(self, likelihood=self.likelihood.take(rows), weight=1.0), weight)
 
+    def in_unit(self, centre: float, scale: float) -> Any:
+        inside = self.likelihood.in_unit(centre, scale)
+        return None if inside is None else _unchecked(replace(self, likelihood=inside, weight=1.0), self.weight)
+
     def for_new_rows(self) -> Any:
         return self.likelihood.for_new_rows()
 
@@ -163,6 +167,16 @@ class Weighted(Likelihood):
             raise ParameterError(
                 f"weighted: {np.size(self.weight)} weights for {len(y)} rows; give one for each row, or a single number"
             )
+
+
+def plain(likelihood: Likelihood) -> Likelihood:
+    """Return a likelihood without its weights."""
+    return likelihood.likelihood if isinstance(likelihood, Weighted) else likelihood
+
+
+def total_weight(likelihood: Likelihood, n: int) -> float:
+    """Sum of the weights of n rows: how many observations they count for."""
+    return float(np.sum(np.broadcast_to(likelihood.weight, n))) if isinstance(likelihood, Weighted) else float(n)
 
 
 def _unchecked(likelihood: _W, weight: Any) -> _W:

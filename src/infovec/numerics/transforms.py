@@ -70,7 +70,7 @@ class Log(Transform):
 
     low = 0.0
     requirement = "positive and finite"
-    free_bounds = (-23.0, 23.0)
+    free_bounds = (-690.0, 690.0)  # whose exponentials are numbers: the unit of a parameter may be anything
 
     def value(self, free: Floats) -> Floats:
         return np.exp(free)

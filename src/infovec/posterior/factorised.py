@@ -1,6 +1,6 @@
 """The posterior of the informative vector machine: Gaussian sites on the active rows only."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -81,6 +81,10 @@ class FactorisedPosterior(Posterior):
         return FactorisedPosterior(
             self.kernel, self.X[:k], self.precision[:k], self.site_mean[:k], self.L[:k, :k], self.beta[:k]
         )
+
+    def in_unit(self, kernel: Kernel, scale: float) -> "FactorisedPosterior":
+        """Return the posterior of ``scale`` times the function, whose kernel is given."""
+        return replace(self, kernel=kernel, precision=self.precision / scale**2, site_mean=scale * self.site_mean)
 
     @property
     def log_det_B(self) -> float:

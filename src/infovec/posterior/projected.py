@@ -1,6 +1,6 @@
 """The projected posterior: all rows have sites, on their projections onto the active set."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -8,6 +8,7 @@ from scipy.linalg import solve_triangular
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
+from ..kernels import Kernel
 from ..numerics.cholesky import inverse_lower
 from .base import Posterior
 
@@ -77,6 +78,10 @@ class ProjectedPosterior(Posterior):
         inverse = solve_triangular(R, np.eye(k))
         Q = np.linalg.cholesky(inverse @ inverse.T)
         return ProjectedPosterior(self.kernel, self.X[:k], self.L[:k, :k], Q, Q.T @ self._mean_v[:k])
+
+    def in_unit(self, kernel: Kernel, scale: float) -> "ProjectedPosterior":
+        """Return the posterior of ``scale`` times the function, whose kernel is given."""
+        return replace(self, kernel=kernel, L=scale * self.L)
 
     def projected(self, V: Floats) -> tuple[Floats, Floats]:
         """Mean and variance of gamma = V v, one row of V for each row (Thesis 4.14)."""
