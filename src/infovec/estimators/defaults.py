@@ -12,6 +12,7 @@ from ..errors import ParameterError
 from ..kernels import RBF, Bias, Kernel
 from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson, Probit, StudentT
 from ..numerics.moments import Moments
+from ..numerics.outliers import usual_reach
 
 __all__ = [
     "CLASS_LIKELIHOODS",
@@ -38,6 +39,7 @@ _CONSTANT = 1e-13  # of the largest target: differences that are rounding
 _NOISE_SHARE = 0.1  # of the variance of real targets
 _Weight: TypeAlias = Floats | None
 _Maker: TypeAlias = Callable[[Floats, _Weight], Likelihood]
+_PIXELS = 64  # columns that may be in a common unit
 _BLOCK = 1 << 19  # numbers in double precision at a time
 
 
@@ -47,37 +49,43 @@ def default_kernel(X: Inputs, variance: float, weight: _Weight = None) -> Kernel
 
 
 def length_scales(deviation: Floats, extent: Floats) -> float | Floats:
-    """One length scale for columns in a common unit (the widest at most twice the median), else one for each.
+    """One length scale for each column, so that their units do not matter; one for many columns in a common unit.
 
-    A common scale is the root of the summed variances: about the distance of two rows. Otherwise it is the spread of
-    each column times the root of their number; the spread is the standard deviation, or a sixth of the range where
-    that is more, so that a rarely used column does not outweigh the others. Constant columns get the average.
+    It is the spread of the column times the root of their number; the spread is the standard deviation, or a sixth of
+    the range where that is more, so that a rarely used column does not outweigh the others. Constant columns get the
+    average. From 64 columns on, the widest of them at most twice as wide as the median, they are taken for pixels or
+    the like: what varies little is then worth less, and the scale is the root of the summed variances, about the
+    distance of two rows.
     """
     varying = extent > 0
     if not varying.any():
         return 1.0
-    if extent.max() <= 2.0 * np.median(extent[varying]):
+    if len(extent) >= _PIXELS and extent.max() <= 2.0 * np.median(extent[varying]):
         return float(np.sqrt(np.sum(deviation**2)))
     spread = np.maximum(deviation, extent / 6.0)
     return np.where(varying, spread, spread[varying].mean()) * np.sqrt(varying.sum())
 
 
 def column_spreads(X: Inputs, weight: _Weight = None) -> tuple[Floats, Floats]:
-    """Standard deviation and range of every column, in little memory; weights count for the former."""
+    """Standard deviation and range of every column, outliers drawn in, in little memory; weights count for both."""
+    centre, reach = usual_reach(X, weight)
     if not sparse.issparse(X):
-        moments = Moments.of_rows(X)
-        return moments.deviation if weight is None else _weighted_deviation(X, weight), moments.extent
+        low, high = centre - reach, centre + reach
+        moments = Moments.of_rows(X, (low, high))
+        return moments.deviation if weight is None else _weighted_deviation(X, weight, low, high), moments.extent
+    X = X.copy()
+    X.data = np.clip(X.data, -reach[X.indices], reach[X.indices])
     share = np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
     mean, square = X.T @ share, X.multiply(X).T @ share
     extent = (X.max(axis=0) - X.min(axis=0)).toarray()
     return np.sqrt(np.maximum(square - mean**2, 0.0)), np.asarray(extent, dtype=np.float64).ravel()
 
 
-def _weighted_deviation(X: Inputs, weight: Floats) -> Floats:
+def _weighted_deviation(X: Inputs, weight: Floats, low: Floats, high: Floats) -> Floats:
     share, step = weight / weight.sum(), max(1, _BLOCK // max(1, X.shape[1]))
     blocks = [slice(start, start + step) for start in range(0, len(X), step)]
-    mean = np.sum([share[b] @ X[b].astype(np.float64) for b in blocks], axis=0)
-    return np.sqrt(np.sum([share[b] @ (X[b] - mean) ** 2 for b in blocks], axis=0))
+    mean = np.sum([share[b] @ np.clip(X[b], low, high) for b in blocks], axis=0)
+    return np.sqrt(np.sum([share[b] @ (np.clip(X[b], low, high) - mean) ** 2 for b in blocks], axis=0))
 
 
 def _spread(y: Floats, weight: _Weight) -> float:

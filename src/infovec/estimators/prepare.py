@@ -10,6 +10,7 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import spreads
 from ..likelihoods import Likelihood
+from ..numerics.outliers import usual_reach
 from ..selection import Schedule
 from ..selection.precision import sufficient_precision
 from ..shards import IndexRule
@@ -109,7 +110,7 @@ def _in_precision(X: Inputs, kernel: Kernel, dtype: str) -> Inputs:
     if not kernel.numeric:
         return X
     if dtype == "float32" and kernel.shift_invariant and isinstance(X, np.ndarray):
-        mean, deviation = X.mean(axis=0, dtype=np.float64), column_spreads(X)[0]
-        if X.dtype != np.float32 or np.any(np.abs(mean) > deviation):  # else a copy would gain nothing
-            return (X - mean.astype(X.dtype)).astype(np.float32, copy=False)
+        (centre, _), deviation = usual_reach(X), column_spreads(X)[0]
+        if X.dtype != np.float32 or np.any(np.abs(centre) > deviation):  # else a copy would gain nothing
+            return (X - centre.astype(X.dtype)).astype(np.float32, copy=False)
     return X.astype(dtype, copy=False)

@@ -48,12 +48,12 @@ class Moments:
         return cls(count, mean, square, low, high)
 
     @classmethod
-    def of_rows(cls, X: Array) -> Self:
-        """Return the moments of all rows, a block of them in double precision at a time."""
+    def of_rows(cls, X: Array, within: tuple[Floats, Floats] = (-np.inf, np.inf)) -> Self:
+        """Return the moments of all rows, drawn into limits, a block of them in double precision at a time."""
         step = max(1, _BLOCK // max(1, X.shape[1]))
-        total = cls.of(X[:step])
+        total = cls.of(np.clip(X[:step], *within))
         for start in range(step, len(X), step):
-            total = total.merged(cls.of(X[start : start + step]))
+            total = total.merged(cls.of(np.clip(X[start : start + step], *within)))
         return total
 
     def merged(self, other: "Moments") -> Self:
