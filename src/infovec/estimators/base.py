@@ -48,7 +48,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
         "active_", "active_vectors_", "site_precision_", "site_mean_", "log_evidence_", "converged_", "history_",
-        "stop_reason_",
+        "stop_reason_", "dtype_",
     )  # fmt: skip
     """What ``fit`` leaves, all of which model files keep."""
 
@@ -316,7 +316,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         self.stop_reason_, self.active_ = stop_reason, sample.rows[result.active]
         self.active_vectors_ = result.posterior.X
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
-        self.log_evidence_, self.converged_ = result.log_evidence, result.converged
+        self.log_evidence_, self.converged_, self.dtype_ = result.log_evidence, result.converged, result.dtype
         self.history_ = {
             "row": self.active_, "score": driver.scores[:d].copy(), "seconds": driver.seconds[:d].copy(),
             **result.history(),

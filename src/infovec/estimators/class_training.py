@@ -144,7 +144,8 @@ class ClassTraining(Training):
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> CoupledEvidence:
         """Return what learning maximises."""
-        return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, max(tolerance, _ROUGH))
+        tolerance, exact = max(tolerance, _ROUGH), self.exact_rows(rows)
+        return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, exact)
 
     def fitted_likelihood(self, shard: CoupledShard, found: Inference) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""

@@ -36,6 +36,7 @@ class Result(NamedTuple):
     converged: bool
     sweeps: list[Sweep]
     observations: float = 0.0  # that the evidence is the density of
+    dtype: str = "float64"  # of the products that it was found with
 
     def in_unit(self, unit: Unit, kernel: Any) -> "Result":
         """Return the same as the user has it, with the kernel that is the user's."""
@@ -147,7 +148,7 @@ class Run:
         evidence = log_evidence(posterior, driver.y[:d], likelihood.take(active), outside)
         return Result(
             posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [],
-            total_weight(likelihood.take(known), len(known)),
+            total_weight(likelihood.take(known), len(known)), self.training.dtype,
         )  # fmt: skip
 
     def _free(self) -> None:
@@ -175,5 +176,5 @@ class Run:
         likelihood, sites = training.fitted_likelihood(shard, found), projected.sites(active)
         return interruption.asked, Result(
             posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps,
-            total_weight(shard.likelihood, len(shard.y)),
+            total_weight(shard.likelihood, len(shard.y)), str(shard.dtype),
         )  # fmt: skip

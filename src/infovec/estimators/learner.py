@@ -85,7 +85,7 @@ def learn(
                 break
             rows = training.sample(stage.rows)
             with own_threads():
-                part = training.part(rows, stage.active, model.kernel, model.likelihood)
+                part = training.part(rows, stage.active, model.kernel, model.likelihood).sufficient()
                 active = _at_random(part) if number == 0 else part.select()
                 objective = part.objective(rows, active, stage.tolerance)
                 if number == 0 and not several:
@@ -100,7 +100,8 @@ def learn(
                     steps += map(part.shown, more)
                 if number == len(plan) - 1 and (several or free):
                     model = part.refined(objective, model, watch)
-    return Learned(training.with_model(model.kernel, model.likelihood), steps, interruption.asked, level)
+    learned = training.with_model(model.kernel, model.likelihood).sufficient()
+    return Learned(learned, steps, interruption.asked, level)
 
 
 def _separable(training: Training, model: Model) -> bool:

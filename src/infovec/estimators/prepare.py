@@ -12,7 +12,6 @@ from ..learning import spreads
 from ..likelihoods import Likelihood
 from ..numerics.outliers import usual_reach
 from ..selection import Schedule
-from ..selection.precision import sufficient_precision
 from ..shards import IndexRule
 from .budget import feature_entries, memory_limit, stub_entries
 from .defaults import column_spreads
@@ -54,12 +53,6 @@ def prepare(
     limit = memory_limit(estimator.max_memory) - kind.more_bytes(n, wanted, n_functions)
     approximation = estimator.approximation
     calibrate = estimator.learn is not None and spreads(likelihood) and approximation == "projected"
-    if approximation == "factorised":  # all that it knows is what selection chose
-        stub_entries(
-            limit, n, p, wanted, schedule, np.dtype(dtype).itemsize
-        )  # say that it does not fit before any work
-        if n_functions == 1:
-            dtype = sufficient_precision(dtype, X, y, priority, kernel, likelihood)
     itemsize = np.dtype(dtype).itemsize
     entries = stub_entries(limit, n, p, wanted, schedule, itemsize)
     kept = feature_entries(limit, n, p, wanted, itemsize) if approximation == "projected" else 0
@@ -76,8 +69,8 @@ def prepare(
         _in_precision(X, kernel, dtype), y, kernel, likelihood,
         score_function(score), _score_name(score, approximation), wanted, initial, schedule,
         rule, dtype, selection, priority, held_back, approximation, blur, calibrate,
-        kept, bool(estimator.warm_start), sample,
-    )  # fmt: skip
+        kept, bool(estimator.warm_start), sample, limit,
+    ).sufficient()  # fmt: skip
 
 
 def _blur(asked: Any, otherwise: bool) -> bool:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
-from ..projected import Inference, make_basis
+from ..projected import Inference, make_basis, too_sharp
 from ..projected.ep import Watch
 from .training import Training
 
@@ -44,6 +44,9 @@ def infer_all_rows(
     shard = training.projected_shard(left_out)
     shard.project(basis)
     found = training.infer(shard, sites, watch)
+    if too_sharp(shard, found.beliefs) and (raised := training.raised()) is not training:
+        del shard
+        return infer_all_rows(raised, active, X, sites, watch, left_out)
     inputs = X[active]
     inputs = inputs if inputs.dtype == object else inputs.astype("float64")
     return Projected(training.posterior(inputs, basis, found), shard, found)

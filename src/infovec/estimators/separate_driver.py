@@ -37,6 +37,7 @@ class Part(NamedTuple):
     precision: Floats  # of the sites of the active rows
     site_mean: Floats
     left_out: Floats  # latent means and variances of some rows without their own sites, shape (2, n)
+    dtype: str = ""  # of the products, if not that of all
 
 
 class SeparateDriver(ABC):
@@ -105,7 +106,10 @@ class SeparateDriver(ABC):
         labels = training.y[some_rows(training.priority)].astype(np.intp)
         known = LeftOut(np.stack([part.left_out for part in self.parts], axis=2), labels)
         likelihood: Any = calibrated(training.class_likelihood.for_new_rows(), [known])
-        return Result(posterior, likelihood, active, precision, mean, self.evidence, self.converged, self.sweeps)
+        return Result(
+            posterior, likelihood, active, precision, mean, self.evidence, self.converged, self.sweeps,
+            dtype=max(part.dtype or training.dtype for part in self.parts),  # "float64" comes after "float32"
+        )  # fmt: skip
 
 
 class RestDriver(SeparateDriver):
@@ -151,7 +155,7 @@ class RestDriver(SeparateDriver):
 
     def _project(self, c: int, driver: Driver, wanted: int, callback: Callback | None, end: float) -> StopReason:
         """Sites on all rows."""
-        one, active = self.training.against_rest(c, wanted), driver.active[: driver.size].copy()
+        one, active = self.training.against_rest(c, wanted).sufficient(), driver.active[: driver.size].copy()
         reason, sweeps = None, 0
         self._free(driver)
 
@@ -171,7 +175,7 @@ class RestDriver(SeparateDriver):
             projected = infer_all_rows(one, active, self.training.given.X, driver.sites, watch)
         found = projected.found
         known = left_out([projected.shard], found.beliefs)[:, some_rows(self.training.priority)]
-        self.parts.append(Part(projected.posterior, active, *projected.sites(active), known))
+        self.parts.append(Part(projected.posterior, active, *projected.sites(active), known, projected.shard.dtype))
         self.sweeps += [s._replace(log_evidence=self.evidence + s.log_evidence) for s in found.sweeps]
         self.evidence += found.log_evidence
         self.converged = self.converged and found.converged

@@ -1,5 +1,6 @@
 """What a fit needs: from checked settings and data to selection, inference, learning and their cost."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -7,11 +8,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._types import Floats, Inputs, Mask, Rows
+from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
 from ..likelihoods import Discrete, Gaussian, Likelihood, total_weight
 from ..posterior import Posterior, ProjectedPosterior
-from ..projected import Inference, infer, left_out
+from ..projected import Inference, infer, left_out, sharp_sites
 from ..projected import cost as sweep_cost
 from ..projected.ep import Watch
 from ..scores import Score
@@ -19,7 +21,8 @@ from ..selection import Driver, Patience, Schedule
 from ..selection.cost import calibrate, predict_bytes, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard, own_threads
-from .budget import shown_bytes
+from .budget import feature_entries, shown_bytes, stub_entries
+from .callbacks import outside
 from .gain_driver import GainDriver
 from .sample import Sample
 from .settings import PROJECTED_GAIN
@@ -79,6 +82,7 @@ class Training:
     feature_entries: int  # numbers of V that fit into memory
     keep: bool  # what selection made, to go on from
     given: Sample  # the rows as the user has them
+    limit: int  # bytes that training may take
 
     site_tolerance: ClassVar[float] = 1e-4
     """Largest change of a site at the end of inference, in units of the posterior."""
@@ -123,14 +127,33 @@ class Training:
 
     def sufficient(self) -> "Training":
         """Return the same in double precision where its parameters need that."""
-        if self.approximation != "factorised" or self.dtype != "float32":
+        if self.dtype != "float32" or self.n_functions > 1:
             return self
-        dtype = sufficient_precision(self.dtype, self.X, self.y, self.priority, self.kernel, self.likelihood)
-        if dtype == self.dtype:
+        told = self.X, self.y, self.priority, self.kernel, self.likelihood
+        if self.approximation == "factorised":
+            return self if sufficient_precision(self.dtype, *told) == self.dtype else self.raised()
+        return self.raised() if sharp_sites(*told) else self
+
+    def raised(self) -> "Training":
+        """Return the same in double precision, if memory allows."""
+        n, p, d = len(self.y), self.X.shape[1] if self.X.ndim == 2 else 1, self.wanted
+        try:
+            entries = stub_entries(self.limit, n, p, d, self.schedule, 8)
+            kept = feature_entries(self.limit, n, p, d, 8) if self.approximation == "projected" else 0
+        except ParameterError as error:
+            warnings.warn(
+                "single precision is not enough for noise so low, or a kernel so large and smooth, but double does not "
+                f"fit: {error}. Predictions may be wrong",
+                stacklevel=outside(),
+            )
             return self
-        entries = self.rule.max_entries
-        rule = replace(self.rule, max_entries=None if entries is None else max(entries // 2, self.wanted))
-        return replace(self, dtype=dtype, rule=rule).in_precision()
+        rule = replace(self.rule, max_entries=entries if entries < n * d else None)
+        return replace(self, X=self._exact_inputs, dtype="float64", rule=rule, feature_entries=kept).in_precision()
+
+    @property
+    def _exact_inputs(self) -> Inputs:
+        """Inputs as they were given, as far as these are all of them."""
+        return self.given.X if self.given.X.shape[0] == len(self.y) and self.kernel.numeric else self.X
 
     def sample(self, size: int) -> Rows:
         """Return rows drawn at random, the same for the same random state, none of them held back."""
@@ -146,9 +169,10 @@ class Training:
         """Return the training on some rows only, with fewer active ones and other parameters."""
         wanted, n = min(wanted, len(rows)), len(rows)
         dtype = "float64" if n * wanted * self.n_functions <= SMALL_STUBS else self.dtype
-        whole = n == len(self.y)
+        every = n == len(self.y)
+        X = self.X if dtype == self.dtype else self._exact_inputs
         return replace(
-            self, X=self.X if whole else self.X[rows], y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
+            self, X=X if every else X[rows], y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
             wanted=wanted, initial=np.empty(0, dtype=np.intp), schedule=Schedule.choose(None, None, n, wanted),
             rule=IndexRule(), dtype=dtype, selection="all", priority=self.priority[rows],
             held_back=np.zeros(n, dtype=bool), feature_entries=n * wanted,
@@ -201,7 +225,11 @@ class Training:
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> ProjectedEvidence:
         """Return what learning maximises for these rows, whose numbers in the whole training set are given."""
-        return ProjectedEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance)
+        return ProjectedEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.exact_rows(rows))
+
+    def exact_rows(self, rows: Rows) -> Callable[[], Inputs]:
+        """Return how to get the inputs of some of the given rows in double precision, should they be needed."""
+        return lambda: self.given.X[rows].astype(np.float64) if self.kernel.numeric else self.given.X[rows]
 
     def patience(self) -> Patience | None:
         """Return when to stop early, if rows are held back to tell."""

@@ -1,5 +1,6 @@
 """What is maximised: the evidence of the projected posterior for a given active set, plus the log prior."""
 
+from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -9,7 +10,8 @@ from ..errors import NotConverged
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..multiclass import ClassLikelihood, CoupledShard, calibrated, coupled_gradient, infer_coupled, left_out_loss
-from ..projected import Inference, evidence_gradient, infer, left_out, make_basis
+from ..projected import Inference, evidence_gradient, infer, left_out, make_basis, too_sharp
+from ..projected.precision import SHARPEST_FOR_GRADIENTS
 from ..shards import Basis, ProjectedShard
 from .model import Model
 from .spread import best_spread
@@ -35,13 +37,23 @@ class ProjectedEvidence:
     blur : bool
     tolerance : float
         Of the sites: the evidence is exact to its square, the gradient to itself.
+    exact : callable, optional
+        Returns the inputs in double precision, which is gone on in where single precision is not enough.
     """
 
     def __init__(
-        self, rows: Rows, X: Inputs, y: Floats, active: Rows, dtype: str, blur: bool, tolerance: float = 1e-3
+        self,
+        rows: Rows,
+        X: Inputs,
+        y: Floats,
+        active: Rows,
+        dtype: str,
+        blur: bool,
+        tolerance: float = 1e-3,
+        exact: Callable[[], Inputs] | None = None,
     ) -> None:
         self.rows, self.X, self.y, self.active, self.dtype, self.blur = rows, X, y, active, dtype, blur
-        self.tolerance = tolerance
+        self.tolerance, self.exact = tolerance, exact
         self._sites: tuple[Floats, Floats] | None = None
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
@@ -65,11 +77,20 @@ class ProjectedEvidence:
         if self._sites is not None:
             shard.precision[:], shard.b[:] = self._sites
         found = infer([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
+        if too_sharp(shard, found.beliefs, SHARPEST_FOR_GRADIENTS):
+            self._raise_precision()
+            return self.settle(kernel, likelihood)
         if not found.converged and found.sweeps[-1].change > _LOST:
             raise NotConverged("the sites do not settle at these parameters")
         if found.converged:
             self._sites = shard.precision, shard.b
         return shard, basis, found
+
+    def _raise_precision(self) -> None:
+        """Go on in double precision."""
+        self.dtype = "float64"
+        if self.X.dtype != object:
+            self.X = self.exact() if self.exact else self.X.astype(np.float64)
 
 
 class CoupledEvidence(ProjectedEvidence):
@@ -96,6 +117,9 @@ class CoupledEvidence(ProjectedEvidence):
         if self._sites is not None:
             shard.precision[:], shard.b[:] = self._sites
         found = infer_coupled([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
+        if too_sharp(shard, found.beliefs, SHARPEST_FOR_GRADIENTS):
+            self._raise_precision()
+            return self._infer(model)
         self._highest = max(self._highest, found.log_evidence)
         if found.converged and found.log_evidence > self._highest - _FAR * abs(self._highest):
             self._sites = shard.precision, shard.b

@@ -48,17 +48,22 @@ def optimise(
 ) -> tuple[Model, list[Step]]:
     """Maximise by L-BFGS-B and return the best parameters that were met, and all steps.
 
-    Where the objective cannot be computed the line search is sent back. A true answer of ``watch`` ends it.
+    Where the objective cannot be computed the line search is sent back. A true answer of ``watch`` ends it. Where the
+    objective raises its precision it is another one: the search begins anew, and the steps before are forgotten.
     """
     steps: list[Step] = []
     if not iterations:
         return model, steps
 
     def minus(theta: Floats) -> tuple[float, Floats]:
+        precision = getattr(objective, "dtype", None)
         try:
             value, gradient = objective(model.with_theta(theta))
         except (InfovecError, np.linalg.LinAlgError):
             value, gradient = -np.inf, np.zeros(theta.size)
+        if getattr(objective, "dtype", None) != precision:
+            steps.clear()
+            raise _Again(theta)
         if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
             worst = min((s.criterion for s in steps), default=0.0)
             return 1e3 + 2.0 * abs(worst), np.zeros(theta.size)
@@ -67,11 +72,17 @@ def optimise(
             raise _Stop
         return -value, -gradient
 
-    with suppress(_Stop):
+    def climb(start: Floats) -> None:
         minimize(
-            minus, model.theta, jac=True, method="L-BFGS-B", bounds=model.bounds,
+            minus, start, jac=True, method="L-BFGS-B", bounds=model.bounds,
             options={"maxiter": iterations, "ftol": 0.3 * tolerance, "gtol": tolerance},
         )  # fmt: skip
+
+    with suppress(_Stop):
+        try:
+            climb(model.theta)
+        except _Again as again:  # once: there is no higher precision
+            climb(again.theta)
     if not steps:
         return model, steps
     best = max(steps, key=lambda step: step.criterion)
@@ -80,3 +91,11 @@ def optimise(
 
 class _Stop(Exception):
     """The watch asked to end."""
+
+
+class _Again(Exception):
+    """The objective is no longer what it was."""
+
+    def __init__(self, theta: Floats) -> None:
+        super().__init__()
+        self.theta = theta.copy()

@@ -61,8 +61,8 @@ class ClassPosterior(Posterior):
         for part, K in self._blocks(X):
             mean[part] = K @ self.weights
             for c, one in enumerate(self.parts):
-                var[part, c] -= one.explained(K)
-        return mean, np.maximum(var, 0.0)
+                var[part, c] = one.variance(K, var[part, c])
+        return mean, var
 
     def relative_entropy(self) -> float:
         """Relative entropy to the prior, in nats, of all classes together."""

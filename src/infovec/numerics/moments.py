@@ -48,7 +48,7 @@ class Moments:
         return cls(count, mean, square, low, high)
 
     @classmethod
-    def of_rows(cls, X: Array, within: tuple[Floats, Floats] = (-np.inf, np.inf)) -> Self:
+    def of_rows(cls, X: Array, within: tuple[Floats | float, Floats | float] = (-np.inf, np.inf)) -> Self:
         """Return the moments of all rows, drawn into limits, a block of them in double precision at a time."""
         step = max(1, _BLOCK // max(1, X.shape[1]))
         total = cls.of(np.clip(X[:step], *within))

@@ -68,18 +68,18 @@ class Posterior(ABC):
         mean, var = np.zeros(X.shape[0]), np.array(self.kernel.diag(X), dtype=np.float64)
         for part, K in self._blocks(X):
             mean[part] = K @ self.weights
-            var[part] -= self.explained(K)
-        return mean, np.maximum(var, 0.0)
+            var[part] = self.variance(K, var[part])
+        return mean, var
 
     def predict_several(self, X: Inputs, weights: Floats) -> tuple[Floats, Floats]:
         """Latent means of several functions, (n, q), by their weights, (d, q), and the variance they share, (n,)."""
         mean, var = np.zeros((X.shape[0], weights.shape[1])), np.array(self.kernel.diag(X), dtype=np.float64)
         for part, K in self._blocks(X):
             mean[part] = K @ weights
-            var[part] -= self.explained(K)
-        return mean, np.maximum(var, 0.0)
+            var[part] = self.variance(K, var[part])
+        return mean, var
 
-    def explained(self, K: Floats) -> Floats:
-        """Reduction of the variance of inputs, from their kernel to the active ones."""
+    def variance(self, K: Floats, prior_var: Floats) -> Floats:
+        """Variance of inputs, from their kernel to the active ones and their variance a priori."""
         stubs = blas.dtrmm(1.0, self.reduction.T, K.T, trans_a=1)
-        return np.asarray(np.einsum("ij,ij->j", stubs, stubs))
+        return np.maximum(prior_var - np.einsum("ij,ij->j", stubs, stubs), 0.0)

@@ -14,7 +14,9 @@ from .base import Posterior
 
 __all__ = ["ProjectedPosterior"]
 
-_ROUNDING = (1e-12, 1e-9, 1e-6, 1e-4)  # to add to eigenvalues between zero and one until a factor exists
+_ROUNDING = (1e-12, 1e-10)  # to add to eigenvalues between zero and one until a factor exists
+_SHARP = 1e6  # largest pivot of M from which the variance left is a difference of numbers that are nearly the same
+_SINGLE, _MOST = 1e-7, 1e-2  # share of the largest pivot of M that may be rounding of single precision, and no more
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,16 +57,28 @@ class ProjectedPosterior(Posterior):
         with :math:`I - M^{-1} = U^T U`, U lower triangular, and :math:`T = U L^{-1}`.
         """
         half = inverse_lower(self.Q)
-        U = _lower_on_the_right(np.eye(len(half)) - half.T @ half)
+        U = _lower_on_the_right(np.eye(len(half)) - half.T @ half, min(_SINGLE * self._strongest, _MOST))
         return np.ascontiguousarray(solve_triangular(self.L, U.T, lower=True, trans="T").T)
 
-    def explained(self, K: Floats) -> Floats:
+    def variance(self, K: Floats, prior_var: Floats) -> Floats:
+        """Variance of inputs; by two solves where little is left of it, or more than a priori (Thesis eq. 4.13).
+
+        What the rows leave, |l^M|^2, is then exact to rounding of itself, not of the prior variance.
+        """
         try:
-            return super().explained(K)
+            if self._strongest < _SHARP:
+                return super().variance(K, prior_var)
         except NotPositiveDefinite:  # the posterior is wider than the prior somewhere, which no |T k|^2 can say
-            before = solve_triangular(self.L, K.T, lower=True)
-            after = solve_triangular(self.Q, before, lower=True)
-            return np.asarray(np.einsum("ij,ij->j", before, before) - np.einsum("ij,ij->j", after, after))
+            pass
+        before = solve_triangular(self.L, K.T, lower=True)
+        after = solve_triangular(self.Q, before, lower=True)
+        apart = np.maximum(prior_var - np.einsum("ij,ij->j", before, before), 0.0)
+        return np.asarray(apart + np.einsum("ij,ij->j", after, after))
+
+    @cached_property
+    def _strongest(self) -> float:
+        """Largest pivot of M: about the prior variance over the smallest one that is left."""
+        return float(np.max(np.einsum("ij,ij->i", self.Q, self.Q), initial=1.0))
 
     def first(self, k: int) -> "ProjectedPosterior":
         r"""Return the posterior as new inputs see it through the first k active inputs alone.
@@ -98,12 +112,15 @@ class ProjectedPosterior(Posterior):
         return 0.5 * (log_det + float(np.sum(half**2)) - len(half) + float(self._mean_v @ self._mean_v))
 
 
-def _lower_on_the_right(A: Floats) -> Floats:
+def _lower_on_the_right(A: Floats, rounding: float) -> Floats:
     """Return the lower triangular U with A = U^T U, for a matrix that is positive semidefinite up to rounding."""
-    for rounding in _ROUNDING:
+    for raised in _ROUNDING:
         try:
-            raised = A + rounding * np.eye(len(A))
-            return np.linalg.cholesky(raised[::-1, ::-1])[::-1, ::-1].T
+            return np.linalg.cholesky((A + raised * np.eye(len(A)))[::-1, ::-1])[::-1, ::-1].T
         except np.linalg.LinAlgError:
             continue
-    raise NotPositiveDefinite("some site has so negative a precision that the posterior is wider than the prior")
+    values, vectors = np.linalg.eigh(A)
+    if values[0] < -rounding:
+        raise NotPositiveDefinite("some site has so negative a precision that the posterior is wider than the prior")
+    root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    return np.asarray(np.linalg.qr(root[:, ::-1], mode="r"))[::-1, ::-1]

@@ -7,6 +7,7 @@ from .gain import coupling_free_gain
 from .gradient import Gradient, evidence_gradient
 from .greedy import choose_block
 from .left_out import left_out
+from .precision import sharp_sites, too_sharp
 
 __all__ = [
     "Gradient",
@@ -18,5 +19,7 @@ __all__ = [
     "infer",
     "left_out",
     "make_basis",
+    "sharp_sites",
+    "too_sharp",
     "variational_bound",
 ]

@@ -15,6 +15,7 @@ __all__ = ["Projections", "chunk_rows"]
 
 _CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
 _CHUNK_INPUTS = 2**19  # numbers of the inputs that are copied at once
+_ALIKE = 1e-3  # share of its variance that an active row has for itself, below which it nearly repeats others
 _WHOLE = 2**18  # numbers of V that are too few to divide among threads
 
 
@@ -59,8 +60,10 @@ class Projections:
         """Take a new active set: make V, or as much of it as may be kept, and the blur."""
         n, d = len(self.rows), len(basis.L)
         self.chunks = parts(n, chunk_rows(n, d))
-        self._basis, self._block = basis, self.kernel.on(basis.X)
-        self._solve, self._kept = row_solver(basis.L, self.dtype), {}
+        self._basis = basis
+        self._made_in = self._precision_of(basis)
+        inputs = basis.X.astype(self._made_in) if self.kernel.numeric else basis.X
+        self._block, self._solve, self._kept = self.kernel.on(inputs), row_solver(basis.L, self._made_in), {}
         self.variance_left = np.empty(n)
         room = n * d if self.max_entries is None else self.max_entries
         keep = {chunk.start for chunk in self.chunks if chunk.stop * d <= room}
@@ -76,9 +79,15 @@ class Projections:
         self._spare: list[Floats] = []
         self.depth = d
 
+    def _precision_of(self, basis: Basis) -> str:
+        """Precision in which V is made: where active rows nearly repeat each other, L^-1 makes much of rounding."""
+        pivots = np.diagonal(basis.L) ** 2 / np.maximum(np.sum(basis.L**2, axis=1), 1e-300)
+        return "float64" if np.min(pivots, initial=1.0) < _ALIKE else self.dtype
+
     def adopt(self, other: "Projections") -> None:
         """Take over the projections of the same rows that another shard has made, instead of making them."""
         self.chunks, self._basis, self._block, self._solve = other.chunks, other._basis, other._block, other._solve
+        self._made_in = other._made_in
         self._kept, self.variance_left, self.depth = other._kept, other.variance_left.copy(), other.depth
         self._spare = []
 
@@ -103,7 +112,7 @@ class Projections:
         here, which = self.own(chunk)
         if len(here):
             K[here, which] = self.prior_var[chunk][here]  # a row with itself: white noise counts
-        return self._solve(K)
+        return self._solve(K).astype(self.dtype, copy=False)
 
     def pieces(self, chunk: slice) -> list[slice]:
         """Parts of a chunk whose inputs may be copied: a chunk has few columns of V, but perhaps many inputs."""
@@ -113,9 +122,12 @@ class Projections:
     def _covariances(self, chunk: slice) -> Floats:
         """K of some rows with the active ones."""
         X, pieces = self.X[chunk], self.pieces(chunk)
+        made_in = self._made_in
+        if made_in != self.dtype and self.kernel.numeric:
+            X = X.astype(made_in)
         if len(pieces) == 1:
-            return np.require(self._block(X), dtype=self.dtype, requirements=["C", "W"])
-        K = np.empty((len(self.rows[chunk]), len(self._basis.L)), dtype=self.dtype)
+            return np.require(self._block(X), dtype=made_in, requirements=["C", "W"])
+        K = np.empty((len(self.rows[chunk]), len(self._basis.L)), dtype=made_in)
         for piece in pieces:
             K[piece] = self._block(X[piece])
         return K

@@ -1,0 +1,50 @@
+"""Whether single precision is enough to infer with."""
+
+from typing import Any
+
+import numpy as np
+
+from .._types import Floats, Inputs
+from ..kernels import Kernel
+from ..likelihoods import Likelihood
+from ..shards import Beliefs
+
+__all__ = ["SHARPEST", "SHARPEST_FOR_GRADIENTS", "sharp_sites", "too_sharp"]
+
+SHARPEST = 1e4  # prior variance times site precision up to which rows are told apart by more than rounding
+SHARPEST_FOR_GRADIENTS = 300.0  # the same up to which the evidence and its gradient are good enough to climb by
+_STRONGEST = 1e7  # pivot of I + V Pi V^T beside which single precision still sees the one of the prior
+_SAMPLE = 256  # rows to find out before there are sites
+
+
+def sharp_sites(X: Inputs, y: Floats, priority: Floats, kernel: Kernel, likelihood: Likelihood) -> bool:
+    r"""Whether sites that rows would have under the prior are too sharp for single precision, by a sample of rows.
+
+    .. math:: k(x, x) \, \pi = \frac{a \nu}{1 - a \nu}, \qquad a = k(x, x)
+
+    With Gaussian noise that is the ratio of signal to noise.
+    """
+    at = np.argpartition(priority, _SAMPLE)[:_SAMPLE] if len(y) > _SAMPLE else np.arange(len(y))
+    X, y, likelihood = X[at], y[at], likelihood.take(at)
+    prior_var = np.asarray(kernel.diag(X.astype(np.float64) if kernel.numeric else X), dtype=np.float64)
+    zero = np.zeros(len(y))
+    site = likelihood.site(y, zero, prior_var, likelihood.tilted(y, zero, prior_var))
+    return _sharpness(prior_var, np.asarray(site.precision)) > SHARPEST
+
+
+def too_sharp(shard: Any, beliefs: Beliefs, sharpest: float = SHARPEST) -> bool:
+    r"""Whether the products of a shard in single precision leave too little of what it has inferred.
+
+    Rounding moves :math:`I + V \Pi V^T` by about its largest entry times 6e-8, while the directions that the rows say
+    nothing about have an eigenvalue of one; and it moves variances by about 1e-5 of those of the prior.
+    """
+    if np.dtype(shard.dtype) != np.float32:
+        return False
+    strongest = np.max(np.einsum("...ij,...ij->...i", beliefs.Q, beliefs.Q), initial=1.0)
+    precision = np.asarray(shard.precision)
+    prior_var = shard.prior_var.reshape(-1, *[1] * (precision.ndim - 1))
+    return bool(strongest > _STRONGEST) or _sharpness(prior_var, precision) > sharpest
+
+
+def _sharpness(prior_var: Floats, precision: Floats) -> float:
+    return float(np.quantile(prior_var * precision, 0.9)) if precision.size else 0.0
