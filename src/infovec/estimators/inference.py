@@ -176,5 +176,5 @@ class Run:
         likelihood, sites = training.fitted_likelihood(shard, found), projected.sites(active)
         return interruption.asked, Result(
             posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps,
-            total_weight(shard.likelihood, len(shard.y)), str(shard.dtype),
+            total_weight(shard.likelihood, len(shard.rows)), str(shard.dtype),
         )  # fmt: skip

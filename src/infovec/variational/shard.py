@@ -36,6 +36,16 @@ class BoundShard:
         self.rows, self.X, self.labels, self.kernel = rows, X, labels, kernel
         self.likelihood, self.dtype = likelihood, dtype
 
+    @property
+    def prior_var(self) -> Floats:
+        """Variances of the functions at the rows before anything is known."""
+        return np.asarray(self.kernel.diag(self.X), dtype=np.float64)
+
+    @property
+    def precision(self) -> Floats:
+        """Of the sites: auxiliary variables have unit noise."""
+        return np.ones(len(self.rows))
+
     def project(self, basis: Basis) -> None:
         """Take an active set."""
         active, classes = np.searchsorted(self.rows, basis.rows), np.arange(self.likelihood.n_classes)
