@@ -10,7 +10,7 @@ from ..errors import NotPositiveDefinite, ParameterError
 from ..estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, Ordinal, Probit, StudentT
 from ..numerics.logistic import normal_mixture
-from ..persistence import replacing
+from ..persistence import writing
 from ..posterior import Posterior
 from .graph import Graph
 from .kernels import diagonal, matrix
@@ -58,7 +58,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
         outputs |= {"probability": (g.types.DOUBLE, ["n", len(model.classes_)]), "label": (kind, ["n"])}
     exported = g.model(g.types.DOUBLE if dtype == "float64" else g.types.FLOAT, model.n_features_in_, outputs)
     if path is not None:
-        with replacing(path) as file:
+        with writing(path) as file:
             file.write(exported.SerializeToString())
     return exported
 
