@@ -1,6 +1,5 @@
 """``infovec inspect``."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ def _text(data: dict[str, Any], relevances: Relevances) -> str:
         + ("" if data["converged"] else ", not converged"),
         f"  log evidence  {data['log_evidence']:.2f}",
     ]
-    lines.append(str(replace(relevances, columns=tuple(map(printable, relevances.columns)))))
+    lines.append(str(relevances))
     if data["active"]:
         lines.append("first active rows:")
         for point in data["active"]:
