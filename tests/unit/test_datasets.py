@@ -313,6 +313,7 @@ class OpenML(BaseHTTPRequestHandler):
         "/api/v1/json/data/7": {
             "data_set_description": {
                 "id": "7", "name": "tiny", "version": "1", "status": "active", "format": "ARFF", "file_id": "70",
+                "description": "three rows",
                 "url": "https://www.openml.org/data/v1/download/70/tiny.arff", "default_target_attribute": "kind",
                 "md5_checksum": hashlib.md5(ARFF.encode()).hexdigest(),
             }
@@ -321,7 +322,8 @@ class OpenML(BaseHTTPRequestHandler):
             "data_features": {
                 "feature": [
                     {"index": str(j), "name": name, "data_type": kind, "is_target": str(name == "kind").lower(),
-                     "is_ignore": "false", "is_row_identifier": "false", "number_of_missing_values": str(int(name == "color"))}
+                     "is_ignore": "false", "is_row_identifier": "false",
+                     "number_of_missing_values": str(int(name == "color"))}
                     for j, (name, kind) in enumerate([("color", "nominal"), ("size", "numeric"), ("kind", "nominal")])
                 ]
             }
