@@ -61,12 +61,6 @@ class Graph:
         """Another type of number."""
         return self.do("Cast", a, to=kind)
 
-    def normal_cdf(self, u: str) -> str:
-        """Cumulative Gaussian; the error function runs in single precision, the only one that every runtime has."""
-        scaled = self.cast(self.times(u, np.sqrt(0.5)), self.types.FLOAT)
-        erf = self.cast(self.do("Erf", scaled), self.types.DOUBLE)
-        return self.plus(self.times(erf, 0.5), 0.5)
-
     def model(self, input_type: int, n_features: int, outputs: dict[str, tuple[int, list[Any]]]) -> Any:
         """Return the model with one input X and named outputs of given type and shape."""
         value = self.helper.make_tensor_value_info
