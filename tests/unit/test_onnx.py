@@ -220,6 +220,14 @@ def test_labels_of_every_kind(labels):
     assert run(model, X)["label"].tolist() == model.predict(X).tolist()
 
 
+def test_a_graph_that_no_file_holds(monkeypatch):
+    X, y = data()
+    model = IVMClassifier(n_active=30, random_state=0).fit(X, y > 6)
+    monkeypatch.setattr("infovec.onnx_export.graph.LARGEST", 8 * 30**2)
+    with pytest.raises(ParameterError, match=r"cannot be exported to ONNX, whose files hold 2 GB at most"):
+        to_onnx(model)
+
+
 def test_labels_that_onnx_does_not_have():
     X, y = data()
     model = IVMClassifier(n_active=9, random_state=0).fit(X, y > 6)

@@ -61,6 +61,9 @@ def folder(tmp_path_factory):
 def test_nothing_that_is_shown_steers_the_terminal(folder, tmp_path):
     other = (folder / "t.csv").read_bytes().replace(b"spam", b"eggs\x1b[1m")
     (tmp_path / "other.csv").write_bytes(other)
+    lines = "".join(f'{i},"a{i % 3}\x1b[2J",{i % 2}\n' for i in range(30))
+    (tmp_path / "words.csv").write_text("x,w,y\n" + lines)
+    (tmp_path / "unseen.csv").write_text('x,w\n1,"new\nError: none\x1b[2J"\n')
     commands = [
         (("fit", folder / "t.csv", "-t", "kind", "-o", tmp_path / "m.ivm", "--active", 5), 0),
         (("fit", folder / "t.csv", "-o", tmp_path / "m.ivm"), 2),
@@ -70,11 +73,14 @@ def test_nothing_that_is_shown_steers_the_terminal(folder, tmp_path):
         (("evaluate", folder / "m.ivm", folder / "t.csv"), 0),
         (("evaluate", folder / "m.ivm", tmp_path / "other.csv"), 1),
         (("predict", folder / "m.ivm", folder / "t.csv", "--json", "--proba"), 0),
+        (("fit", tmp_path / "words.csv", "-t", "y", "-o", tmp_path / "w.ivm", "--active", 5), 0),
+        (("predict", tmp_path / "w.ivm", tmp_path / "unseen.csv", "--json"), 0),
         (("predict", folder / "m.ivm", tmp_path / f"absent{TITLE}.csv"), 1),
     ]
     for command, code in commands:
         done = run(*command, code=code)
         assert harmless(done.stdout + done.stderr), repr(done.output)
+        assert code or "Error" not in [line[:5] for line in done.stderr.splitlines()]
 
 
 def test_names_do_not_begin_lines_of_their_own(folder):

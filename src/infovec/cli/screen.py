@@ -37,7 +37,7 @@ class Screen:
     def note(self, text: str) -> None:
         """Remark on something, unless quiet."""
         if not self.quiet:
-            click.echo(printable(text, lines=True), err=True)
+            click.echo(printable(text), err=True)
 
     def warn(self, text: str) -> None:
         """Warn, quiet or not."""
