@@ -6,6 +6,7 @@ import resource
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -257,6 +258,9 @@ def test_devices_stay_devices(here, model):
         model.save(full)
     assert f"{full} cannot be written: no space left" in refused(*fit, "-o", full)
     assert f"{full} cannot be written: no space left" in refused("predict", "m.ivm", "t.csv", "-o", full)
+    os.mknod(here / "disk", stat.S_IFBLK | 0o666, os.makedev(7, 255))
+    assert "disk is a disk, all of which would be lost" in refused(*fit, "-o", "disk")
+    assert stat.S_ISBLK((here / "disk").stat().st_mode)
     assert stat.S_ISCHR(null.stat().st_mode)
     assert stat.S_ISCHR(full.stat().st_mode)
 
@@ -352,6 +356,39 @@ def test_a_block_that_fails_writes_nothing_to_a_device_and_keeps_a_file(tmp_path
             fail(tmp_path / name)
     assert (tmp_path / "file").read_bytes() == b"before"
     assert sorted(os.listdir(tmp_path)) == ["file", "pipe"]
+
+
+@contextmanager
+def ordinary_user():
+    """Be somebody whom permissions stop."""
+    superuser = os.geteuid() == 0
+    if superuser:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if superuser:
+            os.seteuid(0)
+
+
+def test_folders_and_files_of_others():
+    with tempfile.TemporaryDirectory() as name:  # that of pytest is open to nobody else
+        folder = Path(name)
+        (folder / "open").write_text("a")
+        (folder / "protected").write_text("b")
+        (folder / "open").chmod(0o666)
+        (folder / "protected").chmod(0o444)
+        folder.chmod(0o555)
+        with ordinary_user():
+            for file, said in {
+                "new": "permission denied",
+                "open": "permission denied",
+                "protected": "protected",
+            }.items():
+                with pytest.raises(OutputError, match=f"{file} cannot be written: .*{said}"):
+                    check_output(folder / file)
+        folder.chmod(0o755)
+        assert sorted(os.listdir(folder)) == ["open", "protected"]
 
 
 def test_checking_leaves_no_trace(tmp_path):

@@ -55,7 +55,7 @@ def writing(path: Place, streamed: bool = False) -> Iterator[IO[bytes]]:
     """Open a file to be written.
 
     A regular file is there completely or not at all, as ``replacing`` has it, where links lead to, and with the
-    permissions of the file it replaces. A device or a pipe stays what it is and is written into.
+    permissions of the file it replaces. A device or a pipe stays what it is and is written into; disks are not.
 
     Parameters
     ----------
@@ -95,6 +95,8 @@ def _found(name: str) -> os.stat_result | None:
         raise _cannot(name, error) from error
     if stat.S_ISDIR(found.st_mode):
         raise OutputError(f"{name} is a folder; name a file in it to write")
+    if stat.S_ISBLK(found.st_mode):
+        raise OutputError(f"{name} is a disk, all of which would be lost; name a file to write")
     own = {"effective_ids": True} if os.access in os.supports_effective_ids else {}
     if stat.S_ISSOCK(found.st_mode) or not found.st_mode & 0o222 or not os.access(name, os.W_OK, **own):
         raise OutputError(f"{name} cannot be written: it is protected; name another file, or change its permissions")
