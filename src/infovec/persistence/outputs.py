@@ -70,6 +70,7 @@ def writing(path: Place, streamed: bool = False) -> Iterator[IO[bytes]]:
             with _straight(name, streamed) as device:
                 yield device
         else:
+            _check_folder(name)
             with replacing(name) as file:
                 if found is not None:
                     _keep_permissions(file.fileno(), found)
