@@ -20,6 +20,7 @@ from infovec.cli.commands import infovec
 from infovec.errors import OutputError, ParameterError
 from infovec.persistence import check_output, same_file, writing
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, /dev/full and limits as Linux has them")
 RNG = np.random.default_rng(0)
 ROOT = Path(__file__).parents[2]
 NOT_A_DISK = Path("/proc")  # a folder in which not even the superuser makes files
