@@ -9,6 +9,10 @@ class ParameterError(InfovecError, ValueError):
     """A parameter has a value that the model cannot have."""
 
 
+class OutputError(ParameterError, OSError):
+    """A file cannot be written, or must not be."""
+
+
 class NotPositiveDefinite(InfovecError, ValueError):
     """The kernel is not a covariance function on the rows at hand."""
 

@@ -2,8 +2,15 @@
 
 import csv
 import gzip
+import hashlib
 import io
+import json
+import threading
+import urllib.parse
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -289,29 +296,113 @@ def test_data_sets_of_a_folder(tmp_path, monkeypatch):
     np.testing.assert_array_equal(whole(source, Wanted(("x4",)))[0][:, 0], X[:, 3])
 
 
-def test_a_data_set_of_openml(monkeypatch):
-    bunch = sklearn_datasets.load_iris()
-    found = type(bunch)(
-        data=np.array([[0.0, 5.0], [1.0, 6.0], [np.nan, 7.0]]), target=np.array(["1", "2", "1"]), target_names=["kind"],
-        feature_names=["color", "size"], categories={"color": ["red", "blue"], "kind": ["1", "2"]},
-    )  # fmt: skip
-    monkeypatch.setattr(named.datasets, "fetch_openml", lambda name, **options: found)
-    source = open_source("remote")
+ARFF = (
+    "@RELATION tiny\n@ATTRIBUTE color {red,blue}\n@ATTRIBUTE size NUMERIC\n@ATTRIBUTE kind {1,2}\n@DATA\n"
+    "red,5,1\nblue,6,2\n?,7,1\n"
+)
+
+
+class OpenML(BaseHTTPRequestHandler):
+    """A server that has one data set, as OpenML describes it."""
+
+    asked: ClassVar[list[str]] = []
+    pages: ClassVar[dict[str, Any]] = {
+        "/api/v1/json/data/list/data_name/tiny": {
+            "data": {"dataset": [{"did": 7, "name": "tiny", "version": 1, "status": "active", "format": "ARFF"}]}
+        },
+        "/api/v1/json/data/7": {
+            "data_set_description": {
+                "id": "7", "name": "tiny", "version": "1", "status": "active", "format": "ARFF", "file_id": "70",
+                "description": "three rows",
+                "url": "https://www.openml.org/data/v1/download/70/tiny.arff", "default_target_attribute": "kind",
+                "md5_checksum": hashlib.md5(ARFF.encode()).hexdigest(),
+            }
+        },
+        "/api/v1/json/data/features/7": {
+            "data_features": {
+                "feature": [
+                    {"index": str(j), "name": name, "data_type": kind, "is_target": str(name == "kind").lower(),
+                     "is_ignore": "false", "is_row_identifier": "false",
+                     "number_of_missing_values": str(int(name == "color"))}
+                    for j, (name, kind) in enumerate([("color", "nominal"), ("size", "numeric"), ("kind", "nominal")])
+                ]
+            }
+        },
+        "/api/v1/json/data/qualities/7": {"data_qualities": {"quality": [{"name": "NumberOfInstances", "value": "3"}]}},
+    }  # fmt: skip
+
+    def do_GET(self):
+        self.asked.append(self.path)
+        path = self.path.partition("/limit/")[0]
+        text = ARFF if path.endswith(".arff") else json.dumps(self.pages.get(path, {"error": "no such thing"}))
+        self.send_response(200 if path in self.pages or path.endswith(".arff") else 412)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def openml(tmp_path, monkeypatch):
+    """OpenML on this machine: what is asked of its address goes there, and all other addresses are out of reach."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), OpenML)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+
+    class Here(urllib.request.HTTPSHandler):
+        def https_open(self, request):
+            assert urllib.parse.urlsplit(request.full_url).netloc.endswith("openml.org")
+            path = request.full_url.partition("openml.org")[2]
+            return urllib.request.build_opener().open(f"http://127.0.0.1:{server.server_port}{path}", timeout=10)
+
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
+    monkeypatch.delenv("INFOVEC_DATA", raising=False)
+    monkeypatch.setattr(urllib.request, "_opener", urllib.request.build_opener(Here()))
+    monkeypatch.setattr(OpenML, "asked", [])
+    yield OpenML
+    server.shutdown()
+    server.server_close()
+    thread.join(timeout=10)
+
+
+@pytest.mark.parametrize("name", ["openml:tiny", "openml:7"])
+def test_a_data_set_of_openml(openml, name):
+    source = open_source(name)
+    assert openml.asked
+    assert (source.name, source.task, source.target) == (name, "classify", "kind")
     assert source.kinds() == {"color": "word", "size": "number", "kind": "word"}
     numbers, (colors,), target, _ = whole(source, Wanted(("size",), ("color",), "kind", "word"))
     np.testing.assert_array_equal(numbers[:, 0], [5, 6, 7])
     assert (colors, target) == (["red", "blue", None], ["1", "2", "1"])
 
 
-def test_a_data_set_that_nobody_has_names_both_ways(monkeypatch):
-    def offline(name, **options):
-        raise OSError("no route to host")
+def test_a_data_set_that_openml_does_not_have_or_gives_in_pieces(openml, monkeypatch):
+    with pytest.raises(DataError, match=r"OpenML did not give 'nowhere' \(.*\)\. Look the name up on openml\.org"):
+        open_source("openml:nowhere")
+    with pytest.raises(DataError, match="no data set of OpenML has such a name"):
+        open_source("openml:a&b")
+    for path, broken in (("/api/v1/json/data/7", {}), ("/api/v1/json/data/features/7", {"data_features": 3})):
+        monkeypatch.setattr(openml, "pages", {**openml.pages, path: broken})
+        with pytest.raises(DataError, match="OpenML did not give '7'"):
+            open_source("openml:7")
 
-    monkeypatch.setattr(named.datasets, "fetch_openml", offline)
+
+@pytest.mark.parametrize("name", ["train", "plain", "digit", "tiny", "train.csv", "sub/train.csv", "train:test", "7"])
+def test_mistyped_names_are_sent_nowhere(openml, monkeypatch, name):
+    def connect(*address):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr("socket.socket.connect", connect)
+    with pytest.raises(DataError, match=r"there is no file|leave out :test"):
+        open_source(name)
+    assert openml.asked == []
+
+
+def test_a_name_that_nobody_has_is_explained(monkeypatch):
     monkeypatch.delenv("INFOVEC_DATA", raising=False)
-    with pytest.raises(
-        DataError, match=r"(?s)no route to host.*INFOVEC_DATA.*nowhere\.npz.*fetch_openml finds 'nowhere'"
-    ):
+    with pytest.raises(DataError, match=r"(?s)no file 'nowhere'.*digits.*INFOVEC_DATA.*nowhere\.npz.*openml:nowhere"):
         open_source("nowhere")
 
 

@@ -48,7 +48,8 @@ from infovec.likelihoods import (
     StudentT,
     weighted,
 )
-from infovec.persistence import read_provenance, replacing
+from infovec.persistence import read_provenance
+from infovec.persistence.atomic import replacing
 from infovec.posterior import Posterior
 
 P = 3

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from fixed import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from scipy import sparse
-from scipy.special import expit, ndtr
+from scipy.special import expit, log_ndtr, log_softmax, ndtr
 
-from infovec.errors import ParameterError
+from infovec.errors import NotPositiveDefinite, ParameterError
 from infovec.kernels import (
     MLP,
     RBF,
@@ -21,8 +21,13 @@ from infovec.kernels import (
     White,
 )
 from infovec.likelihoods import Gaussian, Laplace, Logit, Poisson, Probit, StudentT
+from infovec.multiclass import MultivariateProbit, Softmax
 from infovec.numerics.logistic import normal_mixture
 from infovec.onnx_export import to_onnx
+from infovec.onnx_export.graph import Graph
+from infovec.onnx_export.normal import log_cdf, log_odds, normal_cdf
+from infovec.onnx_export.race import nodes_for, win_log_weights
+from infovec.posterior import ProjectedPosterior
 
 onnx = pytest.importorskip("onnx")
 runtime = pytest.importorskip("onnxruntime")
@@ -119,6 +124,123 @@ def test_single_precision_inputs():
     np.testing.assert_allclose(run(model, X, "float32")["probability"], model.predict_proba(X), atol=1e-6)
 
 
+def classes_of(y):
+    return np.array(["low", "größer", "most"])[np.digitize(y, [4.5, 6.5])]
+
+
+@pytest.mark.parametrize("approximation", ["projected", "factorised"])
+@pytest.mark.parametrize("kernel", [None, RBF(ARD, 90.0) + 0.5 * Linear() + Bias()], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"shared_kernel": False}, {"multi_class": "probit"}, {"multi_class": "variational"}],
+    ids=["ovr", "ovr, a kernel each", "probit", "variational"],
+)
+def test_many_classes(approximation, kernel, options):
+    X, y = data(80)
+    model = IVMClassifier(kernel=kernel, approximation=approximation, n_active=20, random_state=0, **options)
+    model.fit(X, classes_of(y))
+    Z = np.vstack([X, data(50, 1)[0] + 2.0, 100.0 * data(9, 2)[0]])
+    found = run(model, Z)
+    check_latent(found, model, Z)
+    expected = model.predict_proba(Z)
+    np.testing.assert_allclose(found["probability"], expected, atol=1e-6)
+    clear = np.ptp(np.sort(expected, axis=1)[:, -2:], axis=1) > 1e-5
+    np.testing.assert_array_equal(found["label"][clear], model.predict(Z)[clear])
+    assert len(set(found["label"])) == 3
+
+
+def test_many_classes_with_weights_and_sparse_inputs():
+    X, y = data()
+    model = IVMClassifier(n_active=20, random_state=0, class_weight="balanced")
+    model.fit(sparse.csr_array(X), classes_of(y), sample_weight=np.linspace(0.5, 1.5, len(y)))
+    np.testing.assert_allclose(run(model, X)["probability"], model.predict_proba(X), atol=1e-6)
+
+
+def computed(operations, **inputs):
+    """What operations on a graph make of double precision inputs."""
+    g = Graph()
+    result = operations(g, *inputs)
+    value = g.helper.make_tensor_value_info
+    shapes = {name: [None] * np.ndim(v) for name, v in inputs.items()}
+    graph = g.helper.make_graph(
+        g.nodes, "test", [value(name, g.types.DOUBLE, shape) for name, shape in shapes.items()],
+        [value(result, g.types.DOUBLE, next(iter(shapes.values())))], g.constants,
+    )  # fmt: skip
+    model = g.helper.make_model(graph, opset_imports=[g.helper.make_opsetid("", 17)], ir_version=8)
+    session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, inputs)[0]
+
+
+def test_the_normal_distribution_in_double_precision_and_in_the_tails():
+    z = np.concatenate(
+        [np.linspace(-38.0, 38.0, 2001), np.geomspace(1e-300, 1e6, 500), -np.geomspace(1e-300, 1e6, 500)]
+    )
+    np.testing.assert_allclose(computed(log_cdf, z=z), log_ndtr(z), rtol=1e-13, atol=2e-16)
+    np.testing.assert_allclose(computed(normal_cdf, z=z), ndtr(z), rtol=1e-11, atol=1e-300)
+    odds = log_ndtr(z) - log_ndtr(-z)
+    np.testing.assert_allclose(computed(log_odds, z=z), odds, rtol=1e-13, atol=4e-15)
+
+
+@pytest.mark.parametrize(("variance", "classes"), [(1.0, 3), (100.0, 7), (2500.0, 4)])
+def test_the_race_of_the_classes(variance, classes):
+    rng = np.random.default_rng(classes)
+    mean = rng.normal(size=(100, classes)) * np.sqrt(variance) * rng.choice([0.1, 1.0, 3.0], size=(100, 1))
+    var = variance * rng.uniform(size=(100, classes)) ** rng.choice([0.1, 1.0, 8.0], size=(100, classes))
+    found = computed(lambda g, m, v: win_log_weights(g, m, v, nodes_for(variance)), mean=mean, var=var)
+    expected = MultivariateProbit(np.zeros(classes)).log_proba(mean, var)
+    np.testing.assert_allclose(log_softmax(found, axis=1), expected, rtol=1e-6, atol=1e-7)
+    with pytest.raises(ParameterError, match="prior variance of 1e\\+06 cannot be exported to ONNX"):
+        nodes_for(1e6)
+
+
+def test_a_posterior_that_is_wider_than_the_prior():
+    X, y = data()
+    model = IVMClassifier(kernel=RBF(ARD, 20.0), n_active=9, random_state=0).fit(X, y > 6)
+    Q = np.eye(9)
+    Q[0, 0] = 0.7  # a variance that is twice that of the prior
+    model.posterior_ = ProjectedPosterior(model.kernel_, model.posterior_.X, model.posterior_.L, Q, np.ones(9))
+    with pytest.raises(NotPositiveDefinite):
+        _ = model.posterior_.reduction
+    found = run(model, X)
+    check_latent(found, model, X)
+    assert found["latent_variance"].max() > 20.5
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [False, True], [-3, 5], [0.0, 1.0], ["a", "ß"], np.array(["a", "b"], dtype=object),
+        np.array([1, 2], dtype=np.uint8), np.array([1, 2], dtype=np.float32),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_labels_of_every_kind(labels):
+    X, y = data()
+    model = IVMClassifier(n_active=20, random_state=0).fit(X, np.asarray(labels)[(y > 6).astype(int)])
+    assert run(model, X)["label"].tolist() == model.predict(X).tolist()
+
+
+def test_a_graph_that_no_file_holds(monkeypatch):
+    X, y = data()
+    model = IVMClassifier(n_active=30, random_state=0).fit(X, y > 6)
+    monkeypatch.setattr("infovec.onnx_export.graph.LARGEST", 8 * 30**2)
+    with pytest.raises(ParameterError, match=r"cannot be exported to ONNX, whose files hold 2 GB at most"):
+        to_onnx(model)
+
+
+def test_labels_that_onnx_does_not_have():
+    X, y = data()
+    model = IVMClassifier(n_active=9, random_state=0).fit(X, y > 6)
+    for classes in (
+        np.array([1, "a"], dtype=object),
+        np.array([b"a", b"b"]),
+        np.array([1, 2**63 + 1], dtype=np.uint64),
+    ):
+        model.classes_ = classes
+        with pytest.raises(ParameterError, match="cannot be exported to ONNX: they must all be words"):
+            to_onnx(model)
+
+
 def test_logistic_function_as_a_mixture():
     scales, weights = normal_mixture()
     f = np.linspace(-40, 40, 4001)
@@ -142,5 +264,9 @@ def test_what_cannot_be_exported():
     words = IVMClassifier(kernel=FromFunction(lambda A, B: np.equal.outer(A, B).astype(float))).fit(["a", "b"], [0, 1])
     with pytest.raises(ParameterError, match="kernel of objects"):
         to_onnx(words)
+    softmax = IVMClassifier(multi_class="probit", n_active=5, random_state=0).fit(X, classes_of(y))
+    softmax.likelihood_ = Softmax(np.zeros(3))
+    with pytest.raises(ParameterError, match=r"Softmax cannot be exported to ONNX: .* multi_class='ovr' or 'probit'"):
+        to_onnx(softmax)
     with pytest.raises(ParameterError, match="dtype must be"):
         to_onnx(IVMRegressor(n_active=5).fit(X, y), dtype="int8")

@@ -1,22 +1,34 @@
 """The commands and their options. What they do is imported only when it is done, so that help is instant."""
 
+import errno
 import functools
+import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
 
+from ..plain import printable
 from .parameters import ACTIVE, DURATION, MEMORY, NAMES
 from .screen import Screen
 
 __all__ = ["infovec"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_OUTPUT = click.Path(dir_okay=False, readable=False, allow_dash=True)
 
 
 class _Program(click.Group):
     """Turns what infovec and the system raise into one line and exit code 1."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        try:
+            return super().main(*arguments, **options)
+        except OSError as error:  # of what is printed before there is a command, such as help
+            click.echo(f"Error: {_said(error)}", err=True)
+            sys.exit(1)
 
     def invoke(self, ctx: click.Context) -> Any:
         from ..errors import InfovecError
@@ -24,14 +36,35 @@ class _Program(click.Group):
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            sys.stdout = None  # the reader has gone, as that of `| head` does
+            _give_up_output()  # the reader has gone, as that of `| head` does
             sys.exit(1)
         except (InfovecError, OSError) as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(_said(error)) from error
+        except UnicodeEncodeError as error:
+            said = f"{error.object[error.start : error.end]!r} cannot be written in {error.encoding}"
+            raise click.ClickException(f"{said}, the encoding of the output; set PYTHONUTF8=1") from error
         except MemoryError as error:
             raise click.ClickException(f"not enough memory: {error}. Use --memory, or a smaller --active") from error
         except KeyboardInterrupt as error:
             raise click.ClickException("interrupted; nothing was written") from error
+
+
+def _said(error: Exception) -> str:
+    """Return what an error says, in one line that steers no terminal."""
+    _give_up_output()
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+    return printable(f"standard output cannot be written: {error}" if full else error)  # files say it themselves
+
+
+def _give_up_output() -> None:
+    """Let standard output go if it cannot be written: what is left in it would fail once more at the very end."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError):  # full, closed, or never there
+        with suppress(OSError, ValueError, AttributeError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
 
 
 def _screen(command: _F) -> _F:
@@ -63,7 +96,7 @@ def infovec() -> None:
     """Sparse Gaussian process models of tables: honest probabilities at a known cost.
 
     Tables are CSV, TSV and LIBSVM files (also with gzip), Parquet and npz files, "-" for CSV from standard input, or
-    data sets by name such as digits or, in parts, usps:train.
+    data sets by name such as digits or, in parts, usps:train, or of the network, openml:credit-g.
 
     Exit codes: 0 done, 1 cannot do it, 2 wrong usage.
     """
@@ -72,7 +105,7 @@ def infovec() -> None:
 @infovec.command()
 @click.argument("data")
 @click.option("-t", "--target", help="Column to predict; data sets with a name know theirs.")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="Model file to write.")
+@click.option("-o", "--output", required=True, type=_OUTPUT, help="Model file to write.")
 @click.option(
     "--task", type=click.Choice(["classify", "regress", "ordinal"]), help="Found from the target if not given."
 )
@@ -98,7 +131,7 @@ def infovec() -> None:
 @click.option("--approximation", type=click.Choice(["projected", "factorised"]), default="projected", show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is drawn at random.")
 @click.option("--threads", type=click.IntRange(min=1), help="Of the linear algebra.")
-@click.option("--report", type=click.Path(dir_okay=False), help="HTML file to write about the model and its fit.")
+@click.option("--report", type=_OUTPUT, help="HTML file to write about the model and its fit.")
 @_reading
 @_screen
 def fit(screen: Screen, **options: Any) -> None:
@@ -114,9 +147,12 @@ def fit(screen: Screen, **options: Any) -> None:
 @infovec.command()
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
-@click.option("-o", "--output", default="-", help="File to write, also .gz; standard output if not given.")
+@click.option(
+    "-o", "--output", default="-", type=_OUTPUT, help="File to write, also .gz; standard output if not given."
+)
 @click.option("--proba", is_flag=True, help="The probability of every class.")
 @click.option("--std", is_flag=True, help="The standard deviation of the target, or of the latent function of classes.")
+@click.option("--no-formulas", is_flag=True, help="Write ' before classes that a spreadsheet would take for a formula.")
 @_reading
 @_screen
 def predict(screen: Screen, **options: Any) -> None:
@@ -132,7 +168,7 @@ def predict(screen: Screen, **options: Any) -> None:
 @infovec.command()
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
-@click.option("--report", type=click.Path(dir_okay=False), help="HTML file to write about the model and these rows.")
+@click.option("--report", type=_OUTPUT, help="HTML file to write about the model and these rows.")
 @_reading
 @_screen
 def evaluate(screen: Screen, **options: Any) -> None:

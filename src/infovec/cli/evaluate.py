@@ -10,6 +10,7 @@ from ..datasets import Block, Reading, open_source
 from ..errors import CellError, DataError
 from ..evaluation import ClassPredictions, NumberPredictions, figure_rows, joined, reject_rows
 from .model import Model, load_model
+from .outputs import check_outputs
 from .reporting import check_report, write_report
 from .screen import Screen
 from .table import Encoder
@@ -22,6 +23,7 @@ _SAMPLE = 2000  # rows for the learning curve of a report
 def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     """Predict for rows whose targets are known, and print the figures."""
     check_report(options["report"])
+    check_outputs([options["report"]], data, model)
     loaded = load_model(model)
     parts, some, rows = list[Any](), list[Any](), 0
     judge = _judge_numbers if loaded.table.task == "regress" else _judge_classes

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -14,12 +13,13 @@ import click
 import numpy as np
 
 from ..datasets import Reading, Source, open_source
-from ..errors import DataError
 from ..numerics.heap import give_back
+from ..plain import printable
 from ..selection import Progress
 from .build import build
 from .gather import Choices, Gathered, gather
 from .model import Model, n_active, save_model
+from .outputs import check_outputs
 from .reporting import check_report, write_report
 from .screen import Screen, Tell
 
@@ -29,9 +29,8 @@ __all__ = ["run"]
 def run(screen: Screen, data: str, output: str, **options: Any) -> None:
     """Read, fit, save and say what came of it."""
     start = time.perf_counter()
-    if not Path(output).absolute().parent.is_dir():
-        raise DataError(f"there is no folder {Path(output).absolute().parent} to write {Path(output).name} to")
     check_report(options["report"])
+    check_outputs([output, options["report"]], data)
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
     with open_source(data, reading) as source, screen.work("reading") as tell:
         gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()))
@@ -62,7 +61,8 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
 def _choices(source: Source, options: dict[str, Any]) -> Choices:
     target = options["target"] or source.target
     if target is None:
-        raise click.UsageError(f"name the column to predict: --target, one of {', '.join(source.columns[:12])}")
+        names = ", ".join(map(printable, source.columns[:12]))
+        raise click.UsageError(f"name the column to predict: --target, one of {names}")
     if options["order"] and options["task"] not in (None, "ordinal"):
         raise click.UsageError("--order is for --task ordinal")
     task = "ordinal" if options["order"] else options["task"]
@@ -79,7 +79,7 @@ def _found(gathered: Gathered) -> str:
         what = f"numbers, from {target.y.min():g} to {target.y.max():g}"
     else:
         labels = np.unique(target.y).tolist()
-        shown = ", ".join(map(str, labels[:6])) + (" ..." if len(labels) > 6 else "")
+        shown = ", ".join(map(printable, labels[:6])) + (" ..." if len(labels) > 6 else "")
         what = f"{len(labels)} {'ordered ' if target.task == 'ordinal' else ''}classes ({shown})"
     return f"{n} rows, {p} columns; target {table.target!r}: {what} (--task, if it is something else)"
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators.relevances import Relevances, model_relevances
+from ..plain import printable
 from .model import Model, as_list, load_model, n_active, own_units
 from .screen import Screen
 
@@ -55,21 +56,24 @@ def _active_points(model: Model, points: int) -> list[dict[str, Any]]:
 
 
 def _text(data: dict[str, Any], relevances: Relevances) -> str:
-    classes = "" if data["classes"] is None else f" ({', '.join(map(str, data['classes'][:10]))})"
+    """Return it for people; names may come from anybody, so that each is made printable before lines are joined."""
+    classes = "" if data["classes"] is None else f" ({', '.join(map(printable, data['classes'][:10]))})"
     lines = [
         f"{data['estimator']} of {data['target']!r}{classes}",
-        f"  kernel        {data['kernel'][0]}"
+        f"  kernel        {printable(data['kernel'][0])}"
         + (f" and {len(data['kernel']) - 1} more" if len(data["kernel"]) > 1 else ""),
-        f"  likelihood    {data['likelihood']}",
-        f"  active rows   {data['n_active']}; {data['stop_reason']}{'' if data['converged'] else ', not converged'}",
+        f"  likelihood    {printable(data['likelihood'])}",
+        f"  active rows   {data['n_active']}; {printable(data['stop_reason'])}"
+        + ("" if data["converged"] else ", not converged"),
         f"  log evidence  {data['log_evidence']:.2f}",
     ]
     lines.append(str(relevances))
     if data["active"]:
         lines.append("first active rows:")
         for point in data["active"]:
-            values = ", ".join(f"{name} {value:g}" for name, value in list(point["values"].items())[:6])
+            values = ", ".join(f"{printable(name)} {value:g}" for name, value in list(point["values"].items())[:6])
             lines.append(f"  row {point['row']}: {values}{' ...' if len(point['values']) > 6 else ''}")
     lines.append("provenance:")
-    lines += [f"  {key:14s}{value}" for key, value in data["provenance"].items() if value not in (None, [], {})]
+    known = [(key, value) for key, value in data["provenance"].items() if value not in (None, [], {})]
+    lines += [f"  {printable(key):14s}{printable(value)}" for key, value in known]
     return "\n".join(lines)

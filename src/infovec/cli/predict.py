@@ -2,22 +2,22 @@
 
 import csv
 import gzip
-import io
 import json
-import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, TextIO
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO, Any, Protocol, cast
 
 import click
 import numpy as np
 
 from .._types import Inputs
 from ..datasets import Reading, open_source
-from ..errors import CellError, DataError
+from ..errors import CellError, DataError, OutputError
+from ..persistence import writing
+from ..plain import printable, without_formula
 from .model import Model, load_model
+from .outputs import check_outputs
 from .screen import Screen
 from .table import Encoder
 
@@ -26,8 +26,19 @@ __all__ = ["Columns", "run"]
 _ROWS = 16384  # predicted at a time
 
 
+class Written(Protocol):
+    """What rows are written to."""
+
+    def write(self, text: str, /) -> object:
+        """Take some text."""
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+
+
 def run(screen: Screen, model: str, data: str, output: str, proba: bool, std: bool, **options: Any) -> None:
     """Read, predict and write, a block of rows at a time."""
+    check_outputs([output], data, model, dash=True)
     loaded = load_model(model)
     if proba and loaded.table.task == "regress":
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")
@@ -36,7 +47,8 @@ def run(screen: Screen, model: str, data: str, output: str, proba: bool, std: bo
     with open_source(data, reading) as source, screen.work("predicting") as tell, screen.warnings():
         encode, blocks = Encoder(loaded.table, source.name), source.blocks(loaded.table.wanted(with_target=False))
         with _opened(output) as file, _explained():
-            write = _json_lines(file, columns.names) if screen.as_json else _csv(file, columns.names)
+            shown = _cell(file, options["no_formulas"])
+            write = _json_lines(file, columns.names) if screen.as_json else _csv(file, columns.names, shown)
             for block in blocks:
                 X = encode(block)
                 for start in range(0, X.shape[0], _ROWS):
@@ -95,21 +107,33 @@ class Columns:
         return values
 
 
-def _csv(file: TextIO, names: list[str]) -> Any:
+def _csv(file: Written, names: list[str], cell: Callable[[str], str]) -> Any:
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(names)
+    writer.writerow(map(cell, names))
+
+    def shown(values: Sequence[Any]) -> Sequence[Any]:
+        if values and isinstance(values[0], float):
+            return [f"{v:.9g}" for v in values]
+        return [cell(v) for v in values] if values and isinstance(values[0], str) else values
 
     def write(values: list[Sequence[Any]]) -> None:
-        writer.writerows(zip(*map(_shown, values), strict=True))
+        writer.writerows(zip(*map(shown, values), strict=True))
 
     return write
 
 
-def _shown(values: Sequence[Any]) -> Sequence[Any]:
-    return [f"{v:.9g}" for v in values] if values and isinstance(values[0], float) else values
+def _cell(file: Written, no_formulas: bool) -> Callable[[str], str]:
+    """Return how words are written: as they are, but for terminals and, if asked for, spreadsheets."""
+    terminal = file.isatty()
+
+    def cell(word: str) -> str:
+        word = without_formula(word) if no_formulas else word
+        return printable(word) if terminal else word
+
+    return cell
 
 
-def _json_lines(file: TextIO, names: list[str]) -> Any:
+def _json_lines(file: Written, names: list[str]) -> Any:
     def write(values: list[Sequence[Any]]) -> None:
         for row in zip(*values, strict=True):
             file.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")
@@ -118,26 +142,36 @@ def _json_lines(file: TextIO, names: list[str]) -> Any:
 
 
 @contextmanager
-def _opened(output: str) -> Iterator[TextIO]:
+def _opened(output: str) -> Iterator[Written]:
     """Open a file that gets its name once it is complete; "-" is standard output."""
-    path = Path(output)
     if output == "-":
+        if sys.stdout is None:
+            raise OutputError("standard output is closed: name a file with -o")
         yield sys.stdout
         sys.stdout.flush()
-    elif path.exists() and not path.is_file():  # a device or a pipe
-        with path.open("w", encoding="utf-8") as file:
-            yield file
-    else:
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        return
+    with writing(output, streamed=True) as file:
+        if not output.endswith(".gz"):
+            yield _Text(file)
+            return
+        packed = gzip.GzipFile("", "wb", compresslevel=4, fileobj=file)
         try:
-            with _text(part, path.suffix == ".gz") as file:
-                yield file
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+            yield _Text(cast(IO[bytes], packed))
+        except BaseException:
+            with suppress(OSError):  # of what could not be written, which is said already
+                packed.close()
+            raise
+        packed.close()
 
 
-def _text(part: Path, packed: bool) -> TextIO:
-    if not packed:
-        return part.open("w", encoding="utf-8", newline="")
-    return io.TextIOWrapper(gzip.open(part, "wb", compresslevel=4), encoding="utf-8", newline="")
+class _Text:
+    """Text for a file of bytes, not held back: nothing is left to fail when a file cannot be written."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> None:
+        self._file.write(text.encode("utf-8", "backslashreplace"))
+
+    def isatty(self) -> bool:
+        return self._file.isatty()

@@ -1,7 +1,6 @@
 """Reports of models of tables: names and units are those of the table."""
 
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,9 @@ _ORIGIN = {
 
 
 def check_report(path: str | None) -> None:
-    """Raise before any work is done when there is no folder for the report, or nothing to draw it with."""
+    """Raise before any work is done when there is nothing to draw a report with."""
     if path and find_spec("matplotlib") is None:
         raise DataError("--report needs matplotlib for its pictures: pip install 'infovec[plot]', or leave it out")
-    if path and not Path(path).absolute().parent.is_dir():
-        raise DataError(f"there is no folder {Path(path).absolute().parent} to write {Path(path).name} to")
 
 
 def write_report(

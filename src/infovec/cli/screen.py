@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 import click
 
+from ..plain import printable
+
 __all__ = ["Screen", "Tell"]
 
 Tell: TypeAlias = Callable[[str, float | None], None]
@@ -19,7 +21,7 @@ _EVERY = 5.0  # seconds between two lines where there is no terminal
 
 
 class Screen:
-    """Progress bars on a terminal, plain lines elsewhere.
+    """Progress bars on a terminal, plain lines elsewhere. Nothing that is shown can steer the terminal.
 
     Parameters
     ----------
@@ -35,15 +37,15 @@ class Screen:
     def note(self, text: str) -> None:
         """Remark on something, unless quiet."""
         if not self.quiet:
-            click.echo(text, err=True)
+            click.echo(printable(text), err=True)
 
     def warn(self, text: str) -> None:
         """Warn, quiet or not."""
-        click.echo(f"warning: {text}", err=True)
+        click.echo(f"warning: {printable(text, lines=True)}", err=True)
 
     def result(self, data: dict[str, Any], text: str) -> None:
         """Print a result, for programs or for people."""
-        click.echo(json.dumps(data, allow_nan=False) if self.as_json else text)
+        click.echo(json.dumps(data, allow_nan=False) if self.as_json else printable(text, lines=True))
 
     @contextmanager
     def work(self, label: str) -> Iterator[Tell]:

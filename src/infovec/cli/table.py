@@ -11,6 +11,7 @@ from .._types import Floats, Inputs
 from ..datasets import Block
 from ..datasets.source import Kind, Wanted
 from ..errors import DataError
+from ..plain import printable
 
 __all__ = ["LARGEST", "Encoder", "Table", "WordColumn", "check_size"]
 
@@ -156,7 +157,8 @@ class Encoder:
         """Return what to say of the words that were not seen when the model was fitted."""
         if not self.unseen:
             return None
-        shown = ", ".join(f"{column}={word} ({count})" for (column, word), count in self.unseen.most_common(5))
+        common = self.unseen.most_common(5)
+        shown = ", ".join(f"{printable(column)}={printable(word)} ({count})" for (column, word), count in common)
         more = f" and {len(self.unseen) - 5} more" if len(self.unseen) > 5 else ""
         return (
             f"{self.unseen.total()} cells hold words that were not there when the model was fitted, and count as none "

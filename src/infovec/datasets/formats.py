@@ -1,5 +1,7 @@
 """From what the user names to a table: by the end of the file's name, or as the name of a data set."""
 
+import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from .arrays import PARTS, read_npz
 from .delimited import DelimitedText
 from .source import Source
 
-__all__ = ["Reading", "open_source"]
+__all__ = ["Reading", "input_file", "open_source"]
 
 _LIBSVM = (".libsvm", ".svm", ".svmlight", ".svml")
 _PARQUET = (".parquet", ".pq")
@@ -31,17 +33,15 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
     ----------
     name : str
         A file (CSV, TSV, LIBSVM, any of them with gzip; Parquet, npz), "-" for CSV from standard input, or a data set:
-        "digits". For those in parts "NAME:train" or "NAME:test".
+        "digits", "openml:credit-g". For those in parts "NAME:train" or "NAME:test".
     reading : Reading, optional
         For text.
     """
     reading = reading or Reading()
-    if name != "-" and not Path(name).exists():
-        name, part = _without_part(name)
-        if not Path(name).exists():
-            return _named(name, part)
-    else:
-        part = None
+    file, part = _located(name)
+    if file is None:
+        return _named(*_without_part(name))
+    name = file
     if name != "-" and Path(name).is_dir():
         raise DataError(f"{name} is a folder; name a file in it")
     kind = _kind(name)
@@ -61,6 +61,28 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
         raise DataError(f"{name}: tables are read from CSV, TSV, LIBSVM, Parquet and npz files, not from {kind}")
     delimiter = "\t" if kind in (".tsv", ".tab") and reading.delimiter is None else reading.delimiter
     return DelimitedText(name, delimiter, reading.encoding, reading.header)
+
+
+def input_file(name: str) -> str | int | None:
+    """Return the file that a table is read from, the descriptor of standard input, or None if there is none."""
+    file, _ = _located(name)
+    if file == "-":
+        with suppress(OSError, ValueError, AttributeError):  # tests and notebooks have one that is no file
+            return sys.stdin.fileno()
+        return None
+    if file is None:
+        from .named import stored_file
+
+        return stored_file(_without_part(name)[0])
+    return file
+
+
+def _located(name: str) -> tuple[str | None, str | None]:
+    """Return the file that a name means, None if there is none, and the part of it that is wanted."""
+    if name == "-" or Path(name).exists():
+        return name, None
+    stem, part = _without_part(name)
+    return (stem, part) if Path(stem).exists() else (None, None)
 
 
 def _without_part(name: str) -> tuple[str, str | None]:

@@ -1,7 +1,9 @@
-"""Data sets by name: those that scikit-learn brings along, then $INFOVEC_DATA, then OpenML."""
+"""Data sets by name: those that scikit-learn brings along, then $INFOVEC_DATA; openml:NAME."""
 
 import os
 import re
+import zlib
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,10 @@ from sklearn import datasets
 from ..errors import DataError
 from .arrays import ArrayTable, read_npz
 
-__all__ = ["BUNDLED", "load_named"]
+__all__ = ["BUNDLED", "REMOTE", "load_named", "stored_file"]
+
+REMOTE = "openml:"
+"""What a name begins with for which the network is asked."""
 
 BUNDLED = {
     "breast_cancer": datasets.load_breast_cancer,
@@ -20,6 +25,7 @@ BUNDLED = {
     "iris": datasets.load_iris,
     "wine": datasets.load_wine,
 }
+_NO_ANSWER = (OSError, ValueError, TypeError, LookupError, EOFError, HTTPException, zlib.error)  # or none with sense
 
 
 def load_named(name: str, part: str | None = None) -> ArrayTable:
@@ -28,19 +34,36 @@ def load_named(name: str, part: str | None = None) -> ArrayTable:
     Parameters
     ----------
     name : str
-        Of a data set that scikit-learn brings along, of ``NAME.npz`` in the folder $INFOVEC_DATA, or on OpenML.
+        Of a data set that scikit-learn brings along, of ``NAME.npz`` in the folder $INFOVEC_DATA, or ``openml:NAME``,
+        the only one for which the network is asked; a number is one of OpenML's.
     part : {"train", "test", "valid"}, optional
         For those of $INFOVEC_DATA that come in parts.
     """
-    folder = os.environ.get("INFOVEC_DATA", "")
-    path = Path(folder) / f"{name}.npz"
     if name in BUNDLED and part is None:
         return _from_bunch(name, BUNDLED[name]())
-    if folder and path.is_file():
-        return read_npz(str(path), part, name)
+    path = stored_file(name)
+    if path is not None:
+        return read_npz(path, part, name)
     if part is not None:
-        raise DataError(f"{name} has no parts, or is not in $INFOVEC_DATA ({folder or 'not set'}); leave out :{part}")
-    return _from_openml(name, folder)
+        raise DataError(f"{name} has no parts, or is not in $INFOVEC_DATA ({_folder()}); leave out :{part}")
+    if name.startswith(REMOTE):
+        return _from_openml(name)
+    raise DataError(
+        f"there is no file {name!r}, and no data set of that name comes with scikit-learn ({', '.join(BUNDLED)}) or is "
+        f"in $INFOVEC_DATA ({_folder()}). Mend the name, or set INFOVEC_DATA to a folder with {name}.npz; for one of "
+        f"OpenML, which needs the network, say {REMOTE}{name}"
+    )
+
+
+def stored_file(name: str) -> str | None:
+    """Return the file of a data set in $INFOVEC_DATA, None if there is none."""
+    folder = os.environ.get("INFOVEC_DATA", "")
+    path = Path(folder) / f"{name}.npz"
+    return str(path) if folder and path.is_file() else None
+
+
+def _folder() -> str:
+    return os.environ.get("INFOVEC_DATA", "") or "not set"
 
 
 def _from_bunch(name: str, bunch: Any) -> ArrayTable:
@@ -52,16 +75,17 @@ def _from_bunch(name: str, bunch: Any) -> ArrayTable:
     return ArrayTable(name, bunch.data, y, bunch.feature_names, "target", task)
 
 
-def _from_openml(name: str, folder: str) -> ArrayTable:
-    if not re.fullmatch(r"[\w.() -]+", name):
-        raise DataError(f"{name!r} is neither a file nor the name of a data set")
+def _from_openml(name: str) -> ArrayTable:
+    said = name.removeprefix(REMOTE)
+    if not re.fullmatch(r"[\w.() -]+", said):
+        raise DataError(f"{name!r}: no data set of OpenML has such a name; write {REMOTE}NAME, or {REMOTE}NUMBER")
+    which = {"data_id": int(said)} if said.isdecimal() else {"name": said}
     try:
-        bunch = datasets.fetch_openml(name, as_frame=False, parser="liac-arff", n_retries=0)
-    except (OSError, ValueError) as error:
+        bunch = datasets.fetch_openml(**which, as_frame=False, parser="liac-arff", n_retries=1)
+    except _NO_ANSWER as error:
         raise DataError(
-            f"there is no file {name!r}, no such data set comes with scikit-learn ({', '.join(BUNDLED)}), and OpenML "
-            f"did not give one ({error}). Either set INFOVEC_DATA to a folder with {name}.npz (now "
-            f"{folder or 'not set'}), or connect to the network so that fetch_openml finds {name!r}"
+            f"OpenML did not give {said!r} ({error}). Look the name up on openml.org and see whether the network is "
+            f"there, or set INFOVEC_DATA ({_folder()}) to a folder with the data set as an npz file"
         ) from error
     X = np.asarray(bunch.data.toarray() if hasattr(bunch.data, "toarray") else bunch.data, dtype=np.float64)
     words: dict[str, Any] = {}

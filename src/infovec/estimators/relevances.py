@@ -10,6 +10,7 @@ from .._types import Floats
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..kernels.relevances import column_weights
+from ..plain import printable
 from .defaults import column_spreads
 
 __all__ = ["Relevances", "model_relevances"]
@@ -44,7 +45,7 @@ class Relevances:
     def __str__(self) -> str:
         lines = ["relevances: share of the largest, and length scale in the unit of the column"] if self.columns else []
         for name, share, scale in list(zip(self.columns, self.relevance, self.length_scale, strict=True))[:_SHOWN]:
-            lines.append(f"  {share:8.4f}  {f'{scale:.4g}' if np.isfinite(scale) else '-':10s}  {name}")
+            lines.append(f"  {share:8.4f}  {f'{scale:.4g}' if np.isfinite(scale) else '-':10s}  {printable(name)}")
         if len(self) > _SHOWN:
             lines.append(f"  and {len(self) - _SHOWN} more")
         return "\n".join([*lines, *([f"  ({self.note})"] if self.note else [])])

@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ParameterError
+
 __all__ = ["Graph"]
 
 OPSET, IR_VERSION = 17, 8
+LARGEST = 2**31 - 2**24  # bytes of constants that fit into one file
 
 
 class Graph:
@@ -21,6 +24,7 @@ class Graph:
         self.helper, self.numpy_helper, self.types = helper, numpy_helper, TensorProto
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
+        self.size = 0
 
     def do(self, operation: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
         """Add an operation and return the name of its result."""
@@ -32,6 +36,9 @@ class Graph:
         """Add a constant; floats become doubles, other types stay."""
         array = np.asarray(value)
         array = array.astype(np.float64) if array.dtype.kind == "f" else array
+        self.size += array.nbytes
+        if self.size > LARGEST:
+            raise ParameterError("the model cannot be exported to ONNX, whose files hold 2 GB at most; lower n_active")
         name = f"constant_{len(self.constants)}"
         if array.dtype.kind in "UO":
             text: Any = [str(v).encode() for v in array.ravel()]
@@ -60,12 +67,6 @@ class Graph:
     def cast(self, a: str, kind: int) -> str:
         """Another type of number."""
         return self.do("Cast", a, to=kind)
-
-    def normal_cdf(self, u: str) -> str:
-        """Cumulative Gaussian; the error function runs in single precision, the only one that every runtime has."""
-        scaled = self.cast(self.times(u, np.sqrt(0.5)), self.types.FLOAT)
-        erf = self.cast(self.do("Erf", scaled), self.types.DOUBLE)
-        return self.plus(self.times(erf, 0.5), 0.5)
 
     def model(self, input_type: int, n_features: int, outputs: dict[str, tuple[int, list[Any]]]) -> Any:
         """Return the model with one input X and named outputs of given type and shape."""

@@ -1,8 +1,8 @@
 """Layer 4: model files. One zip of JSON and arrays: data, never code. The format is in docs/model_files.md."""
 
-from .atomic import replacing
 from .classes import BUILT_IN
 from .files import Content, read, read_provenance, write
+from .outputs import check_output, same_file, writing
 from .registry import Maybe, Record, Registry, value
 
 __all__ = [
@@ -11,9 +11,11 @@ __all__ = [
     "Maybe",
     "Record",
     "Registry",
+    "check_output",
     "read",
     "read_provenance",
-    "replacing",
+    "same_file",
     "value",
     "write",
+    "writing",
 ]

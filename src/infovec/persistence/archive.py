@@ -9,7 +9,7 @@ import re
 import struct
 import zipfile
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO, Self
 
 from .._types import Array
 from ..errors import ModelFileError
@@ -31,9 +31,19 @@ _LOCAL = struct.Struct("<4s5H3L2H")
 class Writer:
     """A zip being written, with the SHA-256 of every member in the last one."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self.zip = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
         self.sums: list[str] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        try:
+            if kind is None:
+                self.close()
+        finally:
+            self.zip.fp = None  # what failed would else write its directory later, to a file that is closed
 
     def add(self, name: str, size: int, pieces: Iterable[Any]) -> None:
         """Write a member from its pieces."""

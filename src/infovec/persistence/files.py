@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, NamedTuple
 from ..errors import ModelFileError, ParameterError
 from .archive import HEAD, MODEL, SUMS, TEXT_LIMIT, Reader, Writer, too_many_parts
 from .arrays import chunks
-from .atomic import replacing
 from .decoder import Decoder, own_things, parsed
 from .encoder import Encoder
+from .outputs import writing
 from .registry import Registry
 
 __all__ = ["FORMAT", "VERSION", "Content", "read", "read_provenance", "write"]
@@ -67,13 +67,11 @@ def write(
     }
     head = {"format": FORMAT, "version": VERSION, "provenance": origin}
     texts = {HEAD: _text(head, "provenance"), MODEL: _text(tree, "the model or extra")}
-    with replacing(path) as file:
-        writer = Writer(file)
+    with writing(path) as file, Writer(file) as writer:
         for name, text in texts.items():
             writer.add(name, len(text), [text])
         for name, (array, layout) in encoder.arrays.items():
             writer.add(name, len(layout.header) + layout.nbytes, chunks(array, layout))
-        writer.close()
 
 
 def _text(tree: Any, what: str) -> bytes:

@@ -9,7 +9,7 @@ from .._types import Floats
 from ..errors import ParameterError
 from ..estimators.relevances import Relevances
 from ..evaluation import LearningCurve
-from .style import ACTIVE, GRID, POSITIVE, new_axes
+from .style import ACTIVE, GRID, POSITIVE, literal, new_axes
 
 __all__ = ["plot_evidence_history", "plot_inclusions", "plot_learning_curve", "plot_relevances"]
 
@@ -44,8 +44,7 @@ def plot_relevances(model: Any, most: int = 20, ax: Any = None) -> Any:
 
 
 def _short(name: str, most: int = 28) -> str:
-    name = name.replace("$", r"\$")  # which would begin a formula
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    return literal(name if len(name) <= most else f"{name[: most - 1]}…")
 
 
 def plot_evidence_history(model: Any, of: str = "auto", ax: Any = None) -> Any:

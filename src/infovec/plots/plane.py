@@ -16,6 +16,7 @@ from .style import (
     POSITIVE,
     active_vectors,
     axis_names,
+    literal,
     new_axes,
     numbers,
     quietly,
@@ -51,7 +52,7 @@ def plot_classifier(model: Any, X: Array, y: Array, ax: Any = None) -> Any:
     X, y = numbers(X, "plot_classifier", (2,)), np.asarray(y)
     ax = new_axes(6.4, 5.2) if ax is None else ax
     for label, color, marker in zip(_classes(model), _class_colors(model), cycle(_MARKERS), strict=False):
-        ax.plot(*X[y == label].T, marker, mfc="none", color=color, ms=4.5, mew=1, alpha=0.7, label=f"{label}")
+        ax.plot(*X[y == label].T, marker, mfc="none", color=color, ms=4.5, mew=1, alpha=0.7, label=literal(label))
     active = active_vectors(model)
     ax.plot(*active.T, ".", color=ACTIVE, ms=7, label=f"active ({len(active)} of {len(X)})")
     plot_decision_boundary(model, X, ax=ax)
@@ -90,7 +91,7 @@ def plot_decision_boundary(model: Any, X: Array | None = None, ax: Any = None) -
         _regions(ax, xs, ys, proba, _class_colors(model))
         if not ax.get_legend_handles_labels()[0]:  # rows are drawn elsewhere, and say it there
             for label, color in zip(classes, _class_colors(model), strict=True):
-                ax.plot([], [], "s", color=color, alpha=0.5, label=f"{label}")
+                ax.plot([], [], "s", color=color, alpha=0.5, label=literal(label))
             ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=3, fontsize=9, frameon=False)
     axis_names(model, ax, (0, 1))
     return ax

@@ -9,8 +9,12 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import ParameterError
+from ..plain import printable
 
-__all__ = ["ACTIVE", "COLORS", "FAINT", "GRID", "NEGATIVE", "POSITIVE", "new_axes", "numbers", "quietly", "styles"]
+__all__ = [
+    "ACTIVE", "COLORS", "FAINT", "GRID", "NEGATIVE", "POSITIVE", "active_vectors", "axis_names", "literal", "new_axes",
+    "numbers", "quietly", "span", "styles",
+]  # fmt: skip
 
 NEGATIVE, POSITIVE, ACTIVE = "#2e7d32", "#c62828", "#1565c0"
 COLORS = (
@@ -69,4 +73,9 @@ def axis_names(model: Any, ax: Any, columns: tuple[int, ...]) -> None:
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         for label, j in zip((ax.set_xlabel, ax.set_ylabel), columns, strict=False):
-            label(str(names[j]))
+            label(literal(names[j]))
+
+
+def literal(text: object) -> str:
+    r"""Return a text that matplotlib draws as it is written: two $ in a name would begin and end a formula."""
+    return printable(text).replace("$", r"\$")

@@ -1,7 +1,6 @@
 """Sections about the fit: summary, cost, relevances, how it went."""
 
 from functools import partial
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..plots import (
     plot_regression,
 )  # fmt: skip
 from .contents import Contents
-from .page import card, cards, definitions, paragraph, section, table
+from .page import card, cards, definitions, escape, paragraph, section, table
 from .pictures import Pictures
 
 __all__ = ["cost", "drawing", "progress", "relevances", "summary"]

@@ -1,7 +1,5 @@
 """The section about test rows: figures, confusion matrix, reliability, rejection."""
 
-from html import escape
-
 import numpy as np
 
 from .._types import Rows
@@ -9,7 +7,7 @@ from ..evaluation import ClassPredictions, NumberPredictions, figure_rows, loss_
 from ..metrics import error_reject_curve, reliability_table
 from ..plots import plot_coverage, plot_error_reject, plot_predictions, plot_reliability
 from .contents import Contents
-from .page import card, cards, paragraph, section, table
+from .page import card, cards, escape, paragraph, section, table
 from .pictures import Pictures
 
 __all__ = ["judgement"]

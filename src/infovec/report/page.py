@@ -1,12 +1,18 @@
 """Pieces of HTML. Whatever comes from data is escaped here."""
 
+import html
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
 
+from ..plain import printable
 from .style import CSS
 
-__all__ = ["card", "cards", "definitions", "page", "paragraph", "section", "table"]
+__all__ = ["card", "cards", "definitions", "escape", "page", "paragraph", "section", "table"]
+
+
+def escape(text: object) -> str:
+    """Return a text of any origin as HTML that shows it, and nothing else."""
+    return html.escape(printable(text))
 
 
 def page(title: str, body: Iterable[str]) -> str:
@@ -48,7 +54,7 @@ def cards(*inside: str) -> str:
 
 def definitions(pairs: Iterable[tuple[str, Any]]) -> str:
     """Return names and what they stand for; those that stand for nothing are left out."""
-    rows = (f"<dt>{escape(name)}</dt><dd>{escape(str(v))}</dd>" for name, v in pairs if v not in (None, "", [], {}))
+    rows = (f"<dt>{escape(name)}</dt><dd>{escape(v)}</dd>" for name, v in pairs if v not in (None, "", [], {}))
     return "<dl>\n" + "\n".join(rows) + "\n</dl>"
 
 
@@ -57,7 +63,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], words: int = 1) ->
 
     def line(tag: str, cells: Sequence[Any]) -> str:
         kinds = ("" if k < words else ' class="number"' for k in range(len(cells)))
-        inside = (f"<{tag}{kind}>{escape(str(cell))}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
+        inside = (f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
         return f"<tr>{''.join(inside)}</tr>"
 
     body = "\n".join(line("td", row) for row in rows)

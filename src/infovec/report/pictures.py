@@ -5,7 +5,6 @@ import io
 import re
 import warnings
 from collections.abc import Callable
-from html import escape
 from itertools import count
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from .._types import Array
 from ..errors import ParameterError
+from .page import escape
 from .style import INKS
 
 __all__ = ["Pictures", "image"]

@@ -1,7 +1,6 @@
 """The active points: as images where they look like some, as rows otherwise."""
 
 import warnings
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from .._types import Array
 from ..errors import ParameterError
 from .contents import Contents, first
-from .page import paragraph, table
+from .page import escape, paragraph, table
 from .pictures import image
 
 __all__ = ["active_points", "picture_shape"]

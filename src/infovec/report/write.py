@@ -1,17 +1,14 @@
 """From contents to a file."""
 
 from collections.abc import Sequence
-from html import escape
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
-from ..errors import ParameterError
-from ..persistence import replacing
+from ..persistence import check_output, writing
 from .contents import Contents, contents
 from .fit import cost, drawing, progress, relevances, summary
 from .judgement import judgement
-from .page import page, section
+from .page import escape, page, section
 from .pictures import Pictures
 from .points import active_points
 
@@ -34,10 +31,9 @@ def write_report(
 
 def write_contents(about: Contents, path: str | PathLike[str]) -> None:
     """Write a report, completely or not at all."""
-    if not Path(path).absolute().parent.is_dir():
-        raise ParameterError(f"there is no folder {Path(path).absolute().parent} to write the report to")
+    check_output(path)
     text = render(about)
-    with replacing(path) as file:
+    with writing(path) as file:
         file.write(text.encode("utf-8"))
 
 
