@@ -8,12 +8,14 @@ import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..evidence import log_evidence
-from ..likelihoods import Likelihood, total_weight
-from ..posterior import Posterior
+from ..likelihoods import Discrete, Likelihood, total_weight
+from ..posterior import FactorisedPosterior, Posterior
 from ..projected import Sweep
+from ..projected import left_out as without_site
 from ..selection import Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
 from .gain_driver import GainDriver
+from .left_out import some_rows, without_own_site
 from .projecting import infer_all_rows
 from .separate_driver import SeparateDriver
 from .training import Training
@@ -37,6 +39,7 @@ class Result(NamedTuple):
     sweeps: list[Sweep]
     observations: float = 0.0  # that the evidence is the density of
     dtype: str = "float64"  # of the products that it was found with
+    residuals: Floats | None = None  # quantiles of the normal scores of real targets under predictions of rows left out
 
     def in_unit(self, unit: Unit, kernel: Any) -> "Result":
         """Return the same as the user has it, with the kernel that is the user's."""
@@ -148,8 +151,14 @@ class Run:
         evidence = log_evidence(posterior, driver.y[:d], likelihood.take(active), outside)
         return Result(
             posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [],
-            total_weight(likelihood.take(known), len(known)), self.training.dtype,
+            total_weight(likelihood.take(known), len(known)), self.training.dtype, self._residuals(posterior, active),
         )  # fmt: skip
+
+    def _residuals(self, posterior: FactorisedPosterior, active: Rows) -> Floats | None:
+        if isinstance(self.training.likelihood, Discrete):
+            return None
+        rows = some_rows(self.training.priority)
+        return self.training.residuals(without_own_site(posterior, active, self.X, rows), rows)
 
     def _free(self) -> None:
         if not self.training.keep:
@@ -174,7 +183,9 @@ class Run:
             projected = infer_all_rows(training, active, self.X, driver.sites, watch, left_out)
         posterior, shard, found = projected
         likelihood, sites = training.fitted_likelihood(shard, found), projected.sites(active)
+        real = training.n_functions == 1 and not isinstance(likelihood, Discrete)
+        residuals = training.residuals(without_site([shard], found.beliefs), shard.rows) if real else None
         return interruption.asked, Result(
             posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps,
-            total_weight(shard.likelihood, len(shard.rows)), str(shard.dtype),
+            total_weight(shard.likelihood, len(shard.rows)), str(shard.dtype), residuals,
         )  # fmt: skip

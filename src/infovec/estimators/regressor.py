@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
@@ -11,13 +12,17 @@ from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
-from ..likelihoods import Discrete, Gaussian, Likelihood, plain
+from ..likelihoods import Discrete, Gaussian, Likelihood, Poisson, plain
+from ..likelihoods.mixtures import quantile
+from ..numerics.residuals import normal_scores
 from ..selection import Callback
 from .base import InformativeVectorMachine
 from .defaults import REAL_LIKELIHOODS, centre_and_variance, latent_variance, named, real_score
+from .inference import Result
 from .inputs import read
 from .sample import Sample
 from .score_method import MethodBesideParameter
+from .training import Training
 from .unit import Unit
 
 __all__ = ["IVMRegressor"]
@@ -56,6 +61,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
     ((3,), True)
     """
 
+    _fitted = (*InformativeVectorMachine._fitted, "residual_quantiles_")
     score = MethodBesideParameter(RegressorMixin.score)
 
     def __init__(
@@ -131,6 +137,40 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         mean, var = self._latent(X)
         target_mean, target_var = self.likelihood_.predict(mean, var)
         return (target_mean, np.sqrt(target_var)) if return_std else target_mean
+
+    def predict_quantiles(self, X: Any, q: Any = (0.025, 0.5, 0.975)) -> Floats:
+        """Predict quantiles of the target: intervals that hold what they promise, whatever residuals are like.
+
+        The standard deviation of ``predict`` says how far targets are off; how they are distributed is learned from
+        the residuals of training rows that are left out. With few rows it is what the likelihood says.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        q : float or array-like of shape (n_quantiles,)
+            Probabilities, between 0 and 1; by default those of the median and of an interval of 95 %.
+
+        Returns
+        -------
+        quantiles : array of shape (n_samples, n_quantiles), or (n_samples,) for one probability
+            Counts are whole.
+        """
+        levels = np.atleast_1d(np.asarray(q, dtype=np.float64))
+        if levels.ndim > 1 or not np.all((levels > 0.0) & (levels < 1.0)):
+            raise ParameterError(f"q must be probabilities strictly between 0 and 1, got {q!r}")
+        mean, var = self._latent(X)
+        likelihood = self.likelihood_.for_new_rows()
+        share = ndtr(normal_scores(self.residual_quantiles_, levels))
+        columns = [quantile(likelihood, p, mean, var) for p in share]
+        found = np.stack(columns, axis=1) if columns else np.empty((len(mean), 0))
+        if isinstance(likelihood, Poisson):
+            found = np.maximum(np.rint(found), 0.0)
+        return found if np.ndim(q) else found[:, 0]
+
+    def _store(self, driver: Any, result: Result, training: Training, stop_reason: str) -> None:
+        super()._store(driver, result, training, stop_reason)
+        assert result.residuals is not None
+        self.residual_quantiles_: Floats = result.residuals
 
     def _testimony(self, X: Inputs) -> dict[str, Floats]:
         mean, std = self.predict(X, return_std=True)

@@ -6,12 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
-from ..likelihoods import Discrete, Gaussian, Likelihood, total_weight
+from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, total_weight
+from ..likelihoods.mixtures import cumulative
+from ..numerics.residuals import score_quantiles
 from ..posterior import Posterior, ProjectedPosterior
 from ..projected import Inference, infer, left_out, sharp_sites
 from ..projected import cost as sweep_cost
@@ -34,6 +37,7 @@ _FULL_UNTIL = 200  # NIPS03: full greedy selection until then
 _INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
 _SHORTER = 1.2  # factor between length scales that are tried by rows left out
 _TELLING = 1000  # rows that are enough for that
+_CERTAIN = 1e-15  # probability of what was thought impossible
 _RETAINED = 0.5  # NIPS03: share of it that stays
 
 
@@ -217,6 +221,20 @@ class Training:
         return self.likelihood.with_spread(
             best_spread(shard.likelihood, shard.y, left_out([shard], found.beliefs)).share
         )
+
+    def residuals(self, known: Floats, rows: Rows) -> Floats:
+        """Quantiles of the normal scores of targets under what is known of rows left out, latent means and variances.
+
+        Rows that were held back are among the others. A likelihood without a cdf leaves the normal distribution.
+        """
+        likelihood = self.likelihood.take(rows)
+        once, weight = likelihood.for_new_rows(), likelihood.weight if isinstance(likelihood, Weighted) else None
+        try:
+            share = cumulative(once, self.y[rows], *known)
+        except ParameterError:
+            return score_quantiles(np.empty(0))
+        scores = ndtri(np.clip(share, _CERTAIN, 1.0 - _CERTAIN))
+        return score_quantiles(scores, None if weight is None else np.broadcast_to(weight, len(rows)))
 
     def refined(self, objective: Any, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model after what other learning there is: length scales of two classes by rows left out."""

@@ -107,6 +107,10 @@ class Likelihood(Parametrised, ABC):
         rest = np.maximum(1.0 - var * tilted.nu, 1e-15)
         return Site(tilted.nu / rest, (tilted.g + mean * tilted.nu) / rest)
 
+    def cdf(self, y: Floats, f: Floats) -> Floats:
+        """Probability of a target up to y given f; of whole numbers up to half of y itself, smooth between them."""
+        raise ParameterError(f"{type(self).__name__} has no cdf, which quantiles need; give it a method cdf(y, f)")
+
     def label_noise(self, mean: Floats, var: Floats) -> Floats:
         """Mean variance of y given f when f is N(mean, var): what is left when the function is known."""
         nodes = mean[:, None] + np.sqrt(2.0 * var)[:, None] * _NODES

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
+from scipy.special import ndtr
 
 from .._types import Floats, Rows
 from ..errors import ParameterError
@@ -84,6 +85,9 @@ class Gaussian(Likelihood):
 
     def predict(self, mean: Floats, var: Floats) -> Prediction:
         return Prediction(mean + self.bias, var + np.mean(self.variance))
+
+    def cdf(self, y: Floats, f: Floats) -> Floats:
+        return np.asarray(ndtr((y - f - self.bias) / np.sqrt(np.mean(self.variance))))
 
     def in_unit(self, centre: float, scale: float) -> Self:
         return replace(self, variance=self.variance / scale**2, bias=(self.bias - centre) / scale)

@@ -68,6 +68,11 @@ class Laplace(Likelihood):
         by_scale = (residual * g - var * (g**2 - nu) - 1.0) / self.scale
         return self._gradient({"scale": by_scale, "bias": g})
 
+    def cdf(self, y: Floats, f: Floats) -> Floats:
+        r = (y - f - self.bias) / self.scale
+        tail = 0.5 * np.exp(-np.abs(r))
+        return np.where(r < 0.0, tail, 1.0 - tail)
+
     def in_unit(self, centre: float, scale: float) -> Self:
         return replace(self, scale=self.scale / scale, bias=(self.bias - centre) / scale)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaincc, gammaln
 
 from .._types import Floats
 from ..errors import ParameterError
@@ -42,6 +42,11 @@ class Poisson(Likelihood):
 
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         return self._gradient({"bias": self.tilted(y, mean, var).g})
+
+    def cdf(self, y: Floats, f: Floats) -> Floats:
+        r"""By the incomplete gamma function, :math:`P(Y \le y) = Q(y + 1, \lambda)`, half a count earlier."""
+        rate = np.exp(np.minimum(f + self.bias, 700.0))
+        return np.where(y > -0.5, gammaincc(np.maximum(y + 0.5, 1e-300), rate), 0.0)
 
     def predict(self, mean: Floats, var: Floats) -> Prediction:
         with np.errstate(over="ignore", invalid="ignore"):

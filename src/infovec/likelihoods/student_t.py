@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
-from scipy.special import digamma, gammaln
+from scipy.special import digamma, gammaln, stdtr
 
 from .._types import Floats
 from ..numerics.transforms import IDENTITY, LOG, Transform
@@ -101,6 +101,9 @@ class StudentT(Likelihood):
                 "bias": (m.weight * m.pull).sum(axis=0),
             }
         )
+
+    def cdf(self, y: Floats, f: Floats) -> Floats:
+        return np.asarray(stdtr(self.df, (y - f - self.bias) / self.scale))
 
     def in_unit(self, centre: float, scale: float) -> Self:
         return replace(self, scale=self.scale / scale, bias=(self.bias - centre) / scale)

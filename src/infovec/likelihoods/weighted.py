@@ -154,6 +154,9 @@ class Weighted(Likelihood):
         weight = self.weight[rows] if np.ndim(self.weight) else self.weight  # type: ignore[index]
         return _unchecked(replace(self, likelihood=self.likelihood.take(rows), weight=1.0), weight)
 
+    def cdf(self, y: Floats, f: Floats) -> Floats:
+        return self.likelihood.cdf(y, f)
+
     def in_unit(self, centre: float, scale: float) -> Any:
         inside = self.likelihood.in_unit(centre, scale)
         return None if inside is None else _unchecked(replace(self, likelihood=inside, weight=1.0), self.weight)

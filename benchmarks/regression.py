@@ -1,0 +1,176 @@
+"""What regression promises, on real and made data: units that do not matter, intervals that hold, low noise.
+
+    python -m benchmarks.regression units       ten real sets, y in units of 1e-12 to 1e12 and far from zero, columns too
+    python -m benchmarks.regression coverage    68 and 95 % intervals on twelve real and eight made sets
+    python -m benchmarks.regression noise       noise of 1e-1 to 1e-6 of the signal, single precision against double
+
+Quantiles are those of ``predict_quantiles``; beside them what the mean and the standard deviation of ``predict`` would
+give if residuals were normal. Small sets are split several times.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from .tasks import arrays
+
+__all__ = ["COVERAGE_SETS", "MADE", "UNIT_SETS", "coverage", "main", "noise", "rows_of", "units"]
+
+UNIT_SETS = ("autompg", "housing", "machine_cpu", "yacht", "concrete", "airfoil", "abalone", "bank8fm", "kin8nm",
+             "triazines")  # fmt: skip
+COVERAGE_SETS = ("housing", "autompg", "machine_cpu", "yacht", "concrete", "airfoil", "abalone", "bank8fm", "kin8nm",
+                 "cpu_small", "california", "elevators")  # fmt: skip
+UNITS = ((1e-12, 0.0), (1e-5, 0.0), (1e4, 0.0), (1e8, 0.0), (1e12, 0.0), (1.0, 1e6))
+LEVELS = (0.16, 0.84, 0.025, 0.975)
+
+
+def _wave(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.uniform(-3, 3, (n, 1))
+    return X, np.sin(2 * X[:, 0]) + 0.2 * rng.normal(size=n)
+
+
+def _friedman(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.uniform(size=(n, 8))
+    f = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+    return X, f + rng.normal(size=n)
+
+
+def _linear(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.normal(size=(n, 5))
+    return X, X @ np.arange(5.0) + 2.0 * rng.normal(size=n)
+
+
+def _nothing(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    return rng.normal(size=(n, 3)), rng.normal(size=n)
+
+
+def _heavy(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.uniform(-2, 2, (n, 2))
+    return X, np.cos(2 * X[:, 0]) * X[:, 1] + 0.2 * rng.standard_t(4, size=n)
+
+
+def _skewed(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.uniform(-2, 2, (n, 2))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.exponential(size=n)
+
+
+def _steps(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.uniform(-2, 2, (n, 2))
+    return X, np.sign(X[:, 0]) + np.sign(X[:, 1] - 0.5) + 0.3 * rng.normal(size=n)
+
+
+def _growing(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    X = rng.uniform(0, 3, (n, 2))
+    return X, np.exp(0.5 * X[:, 0]) + np.sin(2 * X[:, 1]) + 0.3 * rng.normal(size=n)
+
+
+MADE: dict[str, Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]] = {
+    "wave": _wave, "friedman": _friedman, "linear": _linear, "nothing": _nothing, "heavy": _heavy, "skewed": _skewed,
+    "steps": _steps, "growing": _growing,
+}  # fmt: skip
+
+
+def rows_of(name: str, n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return training inputs and targets, test inputs and targets: n rows to train, at most 70 % of the set."""
+    rng = np.random.default_rng(seed)
+    if name in MADE:
+        X, y = MADE[name](rng, n + 2000)
+    else:
+        data = arrays(name)
+        parts = [part for part in ("", "_train", "_test", "_valid") if f"X{part}" in data]
+        X, y = (np.concatenate([data[f"{c}{part}"] for part in parts]).astype(np.float64) for c in "Xy")
+        order = rng.permutation(len(y))
+        X, y, n = X[order], y[order], min(n, 7 * len(y) // 10)
+    return X[:n], y[:n], X[n : n + 3000], y[n : n + 3000]
+
+
+def _fit(X: np.ndarray, y: np.ndarray, **settings: object) -> object:
+    from infovec import IVMRegressor
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return IVMRegressor(random_state=0, **settings).fit(X, y)
+
+
+def units(sets: tuple[str, ...], most: int) -> Iterator[str]:
+    """Largest change of predictions, in deviations of y, over units of y, its offset, and units of the columns."""
+    for name in sets:
+        X, y, Z, _ = rows_of(name, most, 0)
+        for likelihood in ("gaussian", "laplace", "student_t"):
+            for dtype in ("float64", "float32"):
+
+                def told(unit, offset, columns=1.0, settings={"likelihood": likelihood, "dtype": dtype}):  # noqa: B006
+                    model = _fit(columns * X, unit * y + offset, **settings)
+                    return np.stack(model.predict(columns * Z, return_std=True)) / unit - [[offset / unit], [0.0]]
+
+                whole = told(1.0, 0.0)
+                other = [told(unit, offset * y.std() * unit) for unit, offset in UNITS]
+                columns = 10.0 ** np.random.default_rng(1).uniform(-8, 8, X.shape[1])
+                moved = [float(np.max(np.abs(part - whole)) / y.std()) for part in (*other, told(1.0, 0.0, columns))]
+                shown = " ".join(f"{change:.0e}" for change in moved)
+                yield f"{name:14s} {len(y):5d} {likelihood:10s} {dtype}  {shown}"
+
+
+def coverage(sets: tuple[str, ...], sizes: tuple[int, ...]) -> Iterator[str]:
+    """Share of test targets in intervals, in percent."""
+    for name in sets:
+        for n in sizes:
+            found = []
+            for seed in range(1 if n >= 2000 and name not in MADE else 3 if n >= 500 else 20 if n <= 50 else 8):
+                X, y, Z, t = rows_of(name, n, seed)
+                if len(y) < 0.7 * n:
+                    break
+                model = _fit(X, y)
+                a, b, c, d = model.predict_quantiles(Z, LEVELS).T
+                mean, std = model.predict(Z, return_std=True)
+                off = np.abs(t - mean) / std
+                inside = ((t >= a) & (t <= b), (t >= c) & (t <= d), off < 0.9945, off < 1.96)
+                found.append([100 * np.mean(part) for part in inside])
+            if found:
+                p68, p95, s68, s95 = np.mean(found, axis=0)
+                yield (
+                    f"{name:14s} {len(y):5d} rows, {len(found):2d} splits: 68 % {p68:5.1f}, 95 % {p95:5.1f}; "
+                    f"by mean and std {s68:5.1f}, {s95:5.1f}"
+                )
+
+
+def noise(sizes: tuple[int, ...], levels: tuple[float, ...], n_active: int) -> Iterator[str]:
+    """Error against the noise-free function in units of its deviation, single precision against double."""
+    for n in sizes:
+        for level in levels:
+            rng = np.random.default_rng(n)
+            X, Z = rng.uniform(-2, 2, (n, 4)), rng.uniform(-2, 2, (1000, 4))
+            f, g = (np.sin(A[:, 0]) + 0.5 * np.cos(1.3 * A[:, 1]) + 0.3 * A[:, 2] * A[:, 3] for A in (X, Z))
+            y, shown = f + level * f.std() * rng.normal(size=n), []
+            for dtype in ("float64", "float32"):
+                start = time.perf_counter()
+                model = _fit(X, y, dtype=dtype, n_active=n_active)
+                error = np.sqrt(np.mean((model.predict(Z) - g) ** 2)) / g.std()
+                shown.append(f"{dtype} ({model.dtype_}) {error:.2e} {time.perf_counter() - start:5.1f} s")
+            yield f"{n:6d} rows, noise {level:.0e}: {', '.join(shown)}"
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=("units", "coverage", "noise"))
+    parser.add_argument("--sets", nargs="+")
+    parser.add_argument("--sizes", nargs="+", type=int)
+    parser.add_argument("--noise", nargs="+", type=float, default=[1e-1, 1e-2, 1e-3, 1e-4, 1e-6])
+    parser.add_argument("--active", type=int, default=500)
+    given = parser.parse_args()
+    if given.part == "units":
+        lines = units(tuple(given.sets or UNIT_SETS), max(given.sizes or [500]))
+    elif given.part == "coverage":
+        lines = coverage(tuple(given.sets or (*COVERAGE_SETS, *MADE)), tuple(given.sizes or (20, 50, 200, 500, 2000)))
+    else:
+        lines = noise(tuple(given.sizes or (500, 2500, 20000)), tuple(given.noise), given.active)
+    for line in lines:
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The distribution of a target whose latent value is Gaussian: its cumulative probabilities and its quantiles."""
+
+import numpy as np
+from scipy.special import ndtr
+
+from .._types import Floats
+from .base import Likelihood
+
+__all__ = ["cumulative", "quantile"]
+
+_NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(48)
+_WEIGHTS = _WEIGHTS / np.sqrt(np.pi)
+_DOUBLINGS, _HALVINGS = 60, 60
+
+
+def cumulative(likelihood: Likelihood, y: Floats, mean: Floats, var: Floats) -> Floats:
+    r"""Probability of a target up to y, half that of y itself left out where targets are counts.
+
+    .. math:: \int P(Y \le y \mid f) \, N(f \mid \mu, \sigma^2) \, df
+    """
+    if likelihood.conjugate:
+        middle, spread = likelihood.predict(mean, var)
+        return np.asarray(ndtr((y - middle) / np.sqrt(spread)))
+    f = mean[:, None] + np.sqrt(2.0 * var)[:, None] * _NODES
+    return np.asarray(likelihood.cdf(np.asarray(y)[:, None], f) @ _WEIGHTS)
+
+
+def quantile(likelihood: Likelihood, p: Floats, mean: Floats, var: Floats) -> Floats:
+    """Target up to which the cumulative probability is p, one for each row, by bisection."""
+    middle, spread = (np.array(part, dtype=np.float64) for part in likelihood.predict(mean, var))
+    width = np.sqrt(np.where(np.isfinite(spread), spread, 1.0)) + 1e-300
+    low, high = middle - width, middle + width
+    for _ in range(_DOUBLINGS):
+        short, far = cumulative(likelihood, low, mean, var) > p, cumulative(likelihood, high, mean, var) < p
+        if not (short.any() or far.any()):
+            break
+        low, high = np.where(short, low - width, low), np.where(far, high + width, high)
+        width = 2.0 * width
+    for _ in range(_HALVINGS):
+        centre = 0.5 * (low + high)
+        below = cumulative(likelihood, centre, mean, var) < p
+        low, high = np.where(below, centre, low), np.where(below, high, centre)
+    return high
