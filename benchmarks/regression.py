@@ -1,6 +1,6 @@
 """What regression promises, on real and made data: units that do not matter, intervals that hold, low noise.
 
-    python -m benchmarks.regression units       ten real sets, y in units of 1e-12 to 1e12 and far from zero, columns too
+    python -m benchmarks.regression units       ten real sets, y in units of 1e-12 to 1e12 and far from zero; columns
     python -m benchmarks.regression coverage    68 and 95 % intervals on twelve real and eight made sets
     python -m benchmarks.regression noise       noise of 1e-1 to 1e-6 of the signal, single precision against double
 
@@ -95,22 +95,24 @@ def _fit(X: np.ndarray, y: np.ndarray, **settings: object) -> object:
         return IVMRegressor(random_state=0, **settings).fit(X, y)
 
 
+def _told(X: np.ndarray, y: np.ndarray, Z: np.ndarray, unit: float, offset: float, **settings: object) -> np.ndarray:
+    """Means and deviations predicted from targets in another unit, in the unit of y."""
+    model = _fit(X, unit * y + offset, **settings)
+    return np.stack(model.predict(Z, return_std=True)) / unit - [[offset / unit], [0.0]]
+
+
 def units(sets: tuple[str, ...], most: int) -> Iterator[str]:
     """Largest change of predictions, in deviations of y, over units of y, its offset, and units of the columns."""
     for name in sets:
         X, y, Z, _ = rows_of(name, most, 0)
+        columns = 10.0 ** np.random.default_rng(1).uniform(-8, 8, X.shape[1])
         for likelihood in ("gaussian", "laplace", "student_t"):
             for dtype in ("float64", "float32"):
-
-                def told(unit, offset, columns=1.0, settings={"likelihood": likelihood, "dtype": dtype}):  # noqa: B006
-                    model = _fit(columns * X, unit * y + offset, **settings)
-                    return np.stack(model.predict(columns * Z, return_std=True)) / unit - [[offset / unit], [0.0]]
-
-                whole = told(1.0, 0.0)
-                other = [told(unit, offset * y.std() * unit) for unit, offset in UNITS]
-                columns = 10.0 ** np.random.default_rng(1).uniform(-8, 8, X.shape[1])
-                moved = [float(np.max(np.abs(part - whole)) / y.std()) for part in (*other, told(1.0, 0.0, columns))]
-                shown = " ".join(f"{change:.0e}" for change in moved)
+                settings = {"likelihood": likelihood, "dtype": dtype}
+                whole = _told(X, y, Z, 1.0, 0.0, **settings)
+                other = [_told(X, y, Z, unit, offset * y.std() * unit, **settings) for unit, offset in UNITS]
+                other.append(_told(columns * X, y, columns * Z, 1.0, 0.0, **settings))
+                shown = " ".join(f"{np.max(np.abs(part - whole)) / y.std():.0e}" for part in other)
                 yield f"{name:14s} {len(y):5d} {likelihood:10s} {dtype}  {shown}"
 
 

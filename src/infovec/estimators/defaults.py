@@ -19,7 +19,7 @@ __all__ = [
     "CLASS_VARIANCE",
     "ORDINAL_VARIANCE",
     "REAL_LIKELIHOODS",
-    "centre_and_variance",
+    "centre_and_spread",
     "column_spreads",
     "default_kernel",
     "latent_variance",
@@ -120,7 +120,7 @@ def latent_variance(likelihood: Likelihood, y: Floats, weight: _Weight = None) -
     return 3.0 * _robust_spread(y, weight)
 
 
-def centre_and_variance(robust: bool, y: Floats, weight: _Weight = None) -> tuple[float, float]:
+def centre_and_spread(robust: bool, y: Floats, weight: _Weight = None) -> tuple[float, float]:
     """Where real targets lie and how far they spread: what a fit takes for zero and for one.
 
     Outliers do not move either where noise has heavy tails. A constant is as far from zero as it is, or one.
@@ -131,7 +131,7 @@ def centre_and_variance(robust: bool, y: Floats, weight: _Weight = None) -> tupl
     z = z - centre
     constant = float(np.max(np.abs(z), initial=0.0)) <= _CONSTANT
     variance = 1.0 if constant else _robust_spread(z, weight) if robust else _spread(z, weight)
-    return size * centre, size**2 * variance
+    return size * centre, size * float(np.sqrt(variance))
 
 
 def real_score(likelihood: Likelihood) -> str:

@@ -100,7 +100,7 @@ def learn(
                     steps += map(part.shown, more)
                 if number == len(plan) - 1 and (several or free):
                     model = part.refined(objective, model, watch)
-    learned = training.with_model(model.kernel, model.likelihood).sufficient()
+    learned = training.with_model(model).sufficient()
     return Learned(learned, steps, interruption.asked, level)
 
 

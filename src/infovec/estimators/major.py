@@ -65,7 +65,7 @@ def learn_factorised(
             if learning.warm_up:
                 model = search.warm_up(model, *large)
             model = search.majors(model, *large, learning.major_steps or _MAJOR)
-    learned = training.with_model(model.kernel, model.likelihood).sufficient()
+    learned = training.with_model(model).sufficient()
     return Learned(learned, search.steps, interruption.asked, search.level)
 
 
@@ -199,7 +199,7 @@ class _Search:
         if n < len(training.y):
             return training.part(training.sample(n), wanted, model.kernel, model.likelihood).sufficient()
         fewer = replace(training, wanted=min(wanted, training.wanted), initial=training.initial[:wanted])
-        return fewer.with_model(model.kernel, model.likelihood).sufficient()
+        return fewer.with_model(model).sufficient()
 
 
 def _considered(driver: Driver | GainDriver, training: Training) -> Rows:

@@ -17,7 +17,7 @@ from ..likelihoods.mixtures import quantile
 from ..numerics.residuals import normal_scores
 from ..selection import Callback
 from .base import InformativeVectorMachine
-from .defaults import REAL_LIKELIHOODS, centre_and_variance, latent_variance, named, real_score
+from .defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
 from .inference import Result
 from .inputs import read
 from .sample import Sample
@@ -96,7 +96,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
     def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Likelihood, float, Any]:
         X, y = read(self, self.kernel, X, y, real=True)
         sample, likelihood = self._in_unit(self._sample(X, y, sample_weight))
-        y = sample.unit.inside(sample.y)
+        y = sample.unit.inside(sample.y, self.learn is not None)
         likelihood = named(REAL_LIKELIHOODS, likelihood, y, sample.weight)
         if isinstance(likelihood, Discrete):
             raise ParameterError(
@@ -115,7 +115,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         if fixed or some.in_unit(0.0, 1.0) is None or (self.kernel is not None and self.kernel.times(1.0) is None):
             return sample, given
         robust = not isinstance(plain(some), Gaussian)
-        unit = Unit.of(sample.y, *centre_and_variance(robust, sample.y, sample.weight))
+        unit = Unit.of(sample.y, *centre_and_spread(robust, sample.y, sample.weight))
         if isinstance(given, Likelihood):
             unit, given = unit.likelihood(given)
         return replace(sample, unit=unit), given

@@ -87,6 +87,7 @@ class Training:
     keep: bool  # what selection made, to go on from
     given: Sample  # the rows as the user has them
     limit: int  # bytes that training may take
+    learned: int = 0  # numbers that were learned from these rows
 
     site_tolerance: ClassVar[float] = 1e-4
     """Largest change of a site at the end of inference, in units of the posterior."""
@@ -125,9 +126,9 @@ class Training:
         """What is remembered of a fit as its kernel."""
         return self.kernel
 
-    def with_model(self, kernel: Kernel, likelihood: Likelihood) -> "Training":
-        """Return the same with other parameters."""
-        return replace(self, kernel=kernel, likelihood=likelihood)
+    def with_model(self, model: Model) -> "Training":
+        """Return the same with the parameters of a model that was learned."""
+        return replace(self, kernel=model.kernel, likelihood=model.likelihood, learned=model.size)
 
     def sufficient(self) -> "Training":
         """Return the same in double precision where its parameters need that."""
@@ -234,7 +235,7 @@ class Training:
         except ParameterError:
             return score_quantiles(np.empty(0))
         scores = ndtri(np.clip(share, _CERTAIN, 1.0 - _CERTAIN))
-        return score_quantiles(scores, None if weight is None else np.broadcast_to(weight, len(rows)))
+        return score_quantiles(scores, self.learned, None if weight is None else np.broadcast_to(weight, len(rows)))
 
     def refined(self, objective: Any, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model after what other learning there is: length scales of two classes by rows left out."""

@@ -13,6 +13,7 @@ from ..posterior import FactorisedPosterior, ProjectedPosterior
 
 __all__ = ["Unit"]
 
+_GRID = 2.0**20  # steps in a spread: a millionth, far below the least noise that is learned
 _SMALLEST, _LARGEST = 1e-140, 1e140  # whose squares are numbers with room on either side
 
 
@@ -39,19 +40,19 @@ class Unit:
         return self.scale == 1.0 and self.centre == 0.0
 
     @classmethod
-    def of(cls, y: Floats, centre: float, variance: float) -> Self:
-        """Return the unit of targets with this centre and variance; of a constant one, its size."""
-        scale = float(np.sqrt(variance))
+    def of(cls, y: Floats, centre: float, scale: float) -> Self:
+        """Return the unit of targets with this centre and spread."""
         if not _SMALLEST < scale < _LARGEST or not np.max(np.abs(y), initial=0.0) < _LARGEST:
             raise ParameterError(
                 f"the targets have a spread of {scale:.3g} and reach {np.max(np.abs(y)):.3g}, whose squares are no "
                 "floating point numbers; give them in another unit"
             )
-        return cls(float(centre), scale)
+        return cls(float(centre), float(scale))
 
-    def inside(self, y: Floats) -> Floats:
-        """Targets as the fit has them."""
-        return (y - self.centre) / self.scale
+    def inside(self, y: Floats, rounded: bool) -> Floats:
+        """Targets as the fit has them; rounded, so that digits which come from the unit do not decide how it learns."""
+        z = (y - self.centre) / self.scale
+        return np.round(z * _GRID) / _GRID if rounded and not self.plain else z
 
     def kernel(self, kernel: Kernel) -> tuple[Self, Kernel]:
         """Take a kernel in; return the unit that knows of it, and the kernel as the fit has it."""
