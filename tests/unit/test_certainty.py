@@ -9,6 +9,7 @@ from scipy.special import expit, log_expit
 from scipy.stats import norm
 
 from infovec import IVMClassifier
+from infovec.estimators import class_training
 from infovec.learning import best_spread
 from infovec.likelihoods import Probit
 from infovec.multiclass import LeftOut, MultivariateProbit, OneAgainstRest, calibrated
@@ -82,7 +83,7 @@ def test_with_few_rows_nobody_is_worse_than_the_frequencies(small, n):
     """Mean log loss over draws, as `python -m benchmarks.small` has it with more of them and other problems."""
     mean = {}
     for kind in small.KINDS:
-        found = [small.losses("plane2", kind, n, seed, gp=False) for seed in range(6)]
+        found = [small.losses("plane2", kind, n, seed, gp=False) for seed in range(12)]
         mean[kind] = {side: np.mean([one[side] for one in found]) for side in found[0]}
         assert mean[kind]["infovec"] < 1.03 * mean[kind]["frequencies"], kind
     average = {side: np.mean([one[side] for one in mean.values()]) for side in mean["clean"]}
@@ -95,6 +96,16 @@ def test_three_classes_that_are_noise_are_not_told_apart(small, multi_class):
     found = [small.losses("clouds2", "noise", 9, seed, multi_class, gp=False) for seed in range(4)]
     mean = {side: np.mean([one[side] for one in found]) for side in found[0]}
     assert mean["infovec"] < 1.03 * mean["frequencies"]
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "probit"])
+def test_rows_left_out_choose_length_scales_of_many_classes_where_there_are_enough(monkeypatch, multi_class):
+    asked = []
+    monkeypatch.setattr(class_training, "refine_scales", lambda objective, model, *_: asked.append(model) or model)
+    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 3
+    for n in (49, 50):
+        IVMClassifier(random_state=0, multi_class=multi_class).fit(X[:n], y[:n])
+        assert len(asked) == n - 49
 
 
 @pytest.mark.parametrize("classes", [2, 3])
