@@ -91,9 +91,8 @@ def test_with_few_rows_nobody_is_worse_than_the_frequencies(small, n):
     assert mean["clean"]["infovec"] < 0.6 * mean["clean"]["frequencies"]
 
 
-@pytest.mark.parametrize("multi_class", ["ovr", "probit"])
-def test_three_classes_that_are_noise_are_not_told_apart(small, multi_class):
-    found = [small.losses("clouds2", "noise", 9, seed, multi_class, gp=False) for seed in range(4)]
+def test_three_classes_that_are_noise_are_not_told_apart(small):
+    found = [small.losses("clouds2", "noise", 9, seed, gp=False) for seed in range(4)]
     mean = {side: np.mean([one[side] for one in found]) for side in found[0]}
     assert mean["infovec"] < 1.03 * mean["frequencies"]
 
