@@ -37,6 +37,9 @@ def test_when_it_is_tried():
     asked = Model.begin(RBF(1.0), Probit(), tied=True, learning=Learning(priors={"kernel.length_scale": Normal(0, 1)}))
     assert separable(free, 100, 10)
     assert not separable(free, 99, 10)
+    assert separable(free, 100, 2)
+    assert not separable(free, 99, 2)  # labels say little
+    assert separable(Model.begin(RBF(1.0), Gaussian(), tied=True), 20, 2)
     assert not separable(free, 100, 1)
     assert not separable(free, 10_000, 65)
     assert not separable(asked, 100, 10)

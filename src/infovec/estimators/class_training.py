@@ -29,6 +29,7 @@ __all__ = ["ClassTraining", "class_bias"]
 
 _USUAL_SWEEPS = 15  # over all rows
 _SHORTER = 1.4  # factor between length scales that are tried
+_TELLING = 50  # rows that are enough for that
 _ROUGH = 1e-3  # least tolerance of the sites while learning
 
 
@@ -155,8 +156,10 @@ class ClassTraining(Training):
         """Return the model whose length scales predict rows left out best.
 
         The evidence of classes that are independent, or nearly so, prefers functions smoother than those that tell the
-        classes apart best.
+        classes apart best. Few rows would be predicted best by chance.
         """
+        if len(self.y) < _TELLING:
+            return model
         if self.class_likelihood.couples:
             return refine_scales(objective, model, _SHORTER, watch)
         ones, nothing = [self.against_rest(c, self.wanted) for c in range(self.n_functions)], np.arange(0)

@@ -67,8 +67,10 @@ class IVMClassifier(DiscreteMachine):
         between, on as many rows. "active_set" (LSH05) and "variational" (Thesis C.3.3) do the same by criteria of the
         factorised posterior, whichever is fitted in the end: with "projected" they learn from the factorised selection,
         then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near the start.
-        When ``kernel`` is None its length scales keep their proportions; give one for each column to learn them all.
-        None leaves everything as given.
+        When ``kernel`` is None its length scales move together at first. With "ep" and the projected posterior they
+        then move one by one if that raises the evidence by more than one for each, where there are at most 64 columns,
+        ten rows for each and, of classes or categories, a hundred in all; those of several classes that share a kernel
+        stay together. Give one for each column to learn them all in any case. None leaves everything as given.
     multi_class : {"ovr", "probit", "softmax", "variational"}
         For more than two classes, each of which has a latent function; they share kernel and active set. "ovr": every
         class against the rest, independently; a prediction is what they say given that exactly one of them says yes.
@@ -104,8 +106,9 @@ class IVMClassifier(DiscreteMachine):
     blur : bool or "auto"
         For "projected": whether the site of a row knows how much of it the active rows leave open. False is the plain
         KL-optimal projection of the Thesis, which is more confident. "auto" is False where the certainty of predictions
-        is chosen afterwards by rows left out (``likelihood_.spread``), which is for more than two classes and wherever
-        ``learn`` is not None, and else True.
+        is chosen afterwards by rows left out (``likelihood_.spread`` and ``power``), which is for more than two classes
+        without an order, and for two where ``learn`` is not None. Elsewhere it is True: with ``learn=None``, for three
+        or more ordered categories and for numbers.
     max_memory : int or str, optional
         Bytes, or a text such as "2GB", that training may take beyond the inputs; half of what is available by default.
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not

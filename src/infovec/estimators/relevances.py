@@ -10,6 +10,7 @@ from .._types import Floats
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..kernels.relevances import column_weights
+from ..learning.separation import MOST_COLUMNS
 from ..plain import printable
 from .defaults import column_spreads
 
@@ -97,10 +98,19 @@ def _nothing(kernel: Kernel, p: int | None) -> str:
 
 def _note(model: Any, weight: Floats) -> str:
     if len(weight) > 1 and model.kernel is None:
-        return f"the length scales of the default kernel keep the proportions of the spreads. {_remedy(len(weight))}"
+        alone = (
+            "" if _together(model, len(weight)) else "are learned one by one where the evidence asks for it, and else "
+        )
+        return f"the length scales of the default kernel {alone}keep their proportions. {_remedy(len(weight))}"
     if len(weight) > 1 and np.ptp(weight) == 0.0:
         return f"the kernel has one length scale for all columns. {_remedy(len(weight))}"
     return ""
+
+
+def _together(model: Any, p: int) -> bool:
+    """Whether the length scales of the default kernel cannot but have moved together."""
+    one_kernel = getattr(model, "shared_kernel", False) and getattr(model, "n_classes_", 2) > 2
+    return model.learn is None or model.approximation != "projected" or one_kernel or p > MOST_COLUMNS
 
 
 def _remedy(p: int) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .._types import Floats
+from ..likelihoods import Discrete
 from .model import Model
 from .optimise import Step, optimise
 
@@ -12,6 +13,7 @@ __all__ = ["MOST_COLUMNS", "alike", "separable", "separate"]
 
 MOST_COLUMNS = 64  # whose length scales are learned one by one unless asked for
 _ROWS = 10  # for each column at least
+_LABELS = 100  # rows at least where all that is known of each is a label
 _PRICE = 1.0  # log evidence that a further length scale must bring
 _ITERATIONS = 20
 _LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on
@@ -20,7 +22,8 @@ _LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must
 def separable(model: Model, n: int, p: int) -> bool:
     """Whether to try it with n rows and p columns: nobody said how length scales should be learned."""
     free = model.tied and not model.priors and model.limits is None and bool(model.scales.any())
-    return free and 1 < p <= MOST_COLUMNS and n >= _ROWS * p
+    fewest = _LABELS if isinstance(model.likelihood, Discrete) else 0
+    return free and 1 < p <= MOST_COLUMNS and n >= max(_ROWS * p, fewest)
 
 
 def separate(

@@ -3,15 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from .._types import Floats
 from ..likelihoods import Discrete, Likelihood, Weighted
+from ..numerics.certainty import SPREAD, equivalent
 
 __all__ = ["Spread", "best_spread", "spreads"]
-
-_LOGS = np.log([1e-3, 10.0])  # limits of the spread
-_WIDTH = 2.0  # of a normal prior on its logarithm, which matters for few rows
 
 
 class Spread(NamedTuple):
@@ -27,13 +24,16 @@ def spreads(likelihood: Likelihood) -> bool:
 
 
 def best_spread(likelihood: Likelihood, y: Floats, left_out: Floats) -> Spread:
-    r"""Return the spread s that predicts rows left out best.
+    r"""Return the spread s that says what all of them say of rows left out, averaged as these rows ask for it.
 
-    .. math:: \min_s \; -\sum_i w_i \log \int p(y_i \mid u) N(u \mid \mu_{\setminus i}, s \sigma_{\setminus i}^2) \, du
-              + \tfrac12 (\log s / 2)^2
+    .. math:: p_{ic}(s) = \int p(c \mid u) N(u \mid \mu_{\setminus i}, s \sigma_{\setminus i}^2) \, du
+
+    are the probabilities of ``equivalent``, which has the rest. For many rows it is the spread that predicts them best.
 
     The variance at a new row is mostly that of the prior which the active set leaves, if length scales are short and
-    columns many. It is what the kernel says of functions everywhere, not what the rows say of this one.
+    columns many. It is what the kernel says of functions everywhere, not what the rows say of this one. Where rows are
+    few the parameters of the kernel are uncertain too, of which the variance does not know: there the spread is more
+    than one until they say otherwise.
 
     Parameters
     ----------
@@ -53,9 +53,10 @@ def best_spread(likelihood: Likelihood, y: Floats, left_out: Floats) -> Spread:
     if not isinstance(likelihood, Discrete) or not spreads(likelihood):
         return Spread(1.0, loss(likelihood))
 
-    def penalised(log_spread: float) -> float:
-        return loss(likelihood.with_spread(np.exp(log_spread))) + 0.5 * (log_spread / _WIDTH) ** 2 / total
+    discrete = likelihood
 
-    best = minimize_scalar(penalised, bounds=tuple(_LOGS), method="bounded", options={"xatol": 1e-2})
-    share = float(np.exp(best.x))
+    def log_proba(spread: float) -> Floats:
+        return discrete.with_spread(spread).log_proba(mean, var)
+
+    share = equivalent(log_proba, np.searchsorted(likelihood.labels, y), weight, SPREAD)
     return Spread(share, loss(likelihood.with_spread(share)))

@@ -5,16 +5,14 @@ from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from .._types import Floats, Rows
+from ..numerics.certainty import POWER, SPREAD, equivalent
 from .likelihood import ClassLikelihood
 
 __all__ = ["LeftOut", "RowsLeftOut", "calibrated", "left_out_loss"]
-
-_MOST = 10.0  # power, or its inverse
-_WIDTHS = np.array([1.0, 2.0])  # of normal priors on the logarithms of power and spread, which matter for few rows
 
 
 class RowsLeftOut(Protocol):
@@ -37,33 +35,36 @@ class LeftOut(NamedTuple):
 
 
 def calibrated(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> ClassLikelihood:
-    """Return the likelihood with the power, and spread, that predict rows left out best.
+    """Return the likelihood with the power, and spread, that predict rows left out best, or as well on average.
 
     The cavity of a row is the posterior without its site, as expectation propagation has it. Predictions are too timid
     where the active set leaves much variance in every class, and too bold where classes overlap and each function is
     learned as if it were alone; one number makes up for most of either. Where predictions cost little a second one says
-    how much of the latent variances counts.
+    how much of the latent variances counts. Few rows leave the number open: then it is the one that says what all of
+    them say on average (``equivalent``), the spread where there are both and else the power.
     """
     rows = _together(shards)
-    n, most = len(rows.labels), np.log(_MOST)
+    n = len(rows.labels)
 
-    def penalised(logs: Floats) -> float:
+    def surprise(logs: Floats) -> float:
         power, spread = np.exp(logs)
         trial = replace(likelihood, power=float(power), spread=float(spread))
-        return _loss(trial, rows) + 0.5 * float(np.sum((logs / _WIDTHS) ** 2)) / n
+        return _loss(trial, rows) - (POWER.log_density(logs[0]) + SPREAD.log_density(logs[1])) / n
 
     if likelihood.spreads:
-        found = minimize(penalised, np.zeros(2), method="L-BFGS-B", bounds=[(-most, most), (-3.0 * most, most)])
-        power, spread = np.exp(found.x)
-        return replace(likelihood, power=float(power), spread=float(spread))
-    weights, own = likelihood.log_weights(*rows.left_out), (np.arange(n), rows.labels)
+        found = minimize(surprise, np.zeros(2), method="L-BFGS-B", bounds=[POWER[2:], SPREAD[2:]])
+        bold = replace(likelihood, power=float(np.exp(found.x[0])))
 
-    def by_power(log_power: float) -> float:
-        loss = -float(np.mean(log_softmax(np.exp(log_power) * weights, axis=1)[own]))
-        return loss + 0.5 * (log_power / _WIDTHS[0]) ** 2 / n
+        def by_spread(spread: float) -> Floats:
+            return replace(bold, spread=spread).log_proba(*rows.left_out)
 
-    best = minimize_scalar(by_power, bounds=(-most, most), method="bounded", options={"xatol": 1e-3})
-    return replace(likelihood, power=float(np.exp(best.x)))
+        return replace(bold, spread=equivalent(by_spread, rows.labels, np.ones(n), SPREAD))
+    weights = likelihood.log_weights(*rows.left_out)
+
+    def by_power(power: float) -> Floats:
+        return np.asarray(log_softmax(power * weights, axis=1))
+
+    return replace(likelihood, power=equivalent(by_power, rows.labels, np.ones(n), POWER))
 
 
 def left_out_loss(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> float:
