@@ -75,7 +75,7 @@ def prepare(
         _in_precision(X, kernel, dtype), y, kernel, likelihood,
         score_function(score), _score_name(score, approximation), wanted, initial, schedule,
         rule, dtype, selection, priority, held_back, approximation, blur, calibrate,
-        kept, bool(estimator.warm_start), sample,
+        kept, bool(estimator.warm_start), sample, sample.group,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
 from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
-from ..likelihoods import Discrete, Gaussian, Likelihood
+from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, weighted
 from ..posterior import Posterior, ProjectedPosterior
 from ..projected import Inference, infer, left_out
 from ..projected import cost as sweep_cost
@@ -20,6 +20,7 @@ from ..selection.cost import calibrate, predict_bytes, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard, own_threads
 from .budget import shown_bytes
+from .counting import Predicted
 from .gain_driver import GainDriver
 from .sample import Sample
 from .settings import PROJECTED_GAIN
@@ -79,6 +80,7 @@ class Training:
     feature_entries: int  # numbers of V that fit into memory
     keep: bool  # what selection made, to go on from
     given: Sample  # the rows as the user has them
+    group: Rows | None = None  # the same number for rows of equal inputs
 
     site_tolerance: ClassVar[float] = 1e-4
     """Largest change of a site at the end of inference, in units of the posterior."""
@@ -121,6 +123,25 @@ class Training:
         """Return the same with other parameters."""
         return replace(self, kernel=kernel, likelihood=likelihood)
 
+    def rescaled(self, factor: float) -> "Training":
+        """Return the same with all weights multiplied."""
+        sample = self.given.times_all(factor)
+        if isinstance(self.likelihood, Weighted):
+            likelihood: Likelihood = weighted(self.likelihood.likelihood, factor * self.likelihood.weight)
+        else:
+            likelihood = weighted(self.likelihood, np.full(len(self.y), factor))
+        return replace(self, given=sample, likelihood=likelihood)
+
+    @property
+    def copied(self) -> bool:
+        """Whether rows count several times, as observations or as copies."""
+        return self.given.count > 1.0
+
+    def predicted(self, likelihood: Any, rows: Rows, left_out: Floats) -> Predicted:
+        """Return labels with their probabilities when rows are left out, with the likelihood of new rows."""
+        labels = np.searchsorted(likelihood.labels, self.y[rows])
+        return Predicted(rows, labels, likelihood.for_new_rows().log_proba(*left_out))
+
     def sufficient(self) -> "Training":
         """Return the same in double precision where its parameters need that."""
         if self.approximation != "factorised" or self.dtype != "float32":
@@ -146,7 +167,8 @@ class Training:
             self, X=self.X if whole else self.X[rows], y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
             wanted=wanted, initial=np.empty(0, dtype=np.intp), schedule=Schedule.choose(None, None, n, wanted),
             rule=IndexRule(), dtype=dtype, selection="all", priority=self.priority[rows],
-            held_back=np.zeros(n, dtype=bool), feature_entries=n * wanted,
+            group=None if self.group is None else self.group[rows], held_back=np.zeros(n, dtype=bool),
+            feature_entries=n * wanted,
         ).in_precision()  # fmt: skip
 
     def in_precision(self) -> "Training":
@@ -185,9 +207,15 @@ class Training:
         """Return the likelihood to predict with."""
         if not self.calibrate or not isinstance(self.likelihood, Discrete):
             return self.likelihood
-        return self.likelihood.with_spread(
-            best_spread(shard.likelihood, shard.y, left_out([shard], found.beliefs)).share
-        )
+        return self.likelihood.with_spread(best_spread(shard.likelihood, shard.y, self.left_out(shard, found)).share)
+
+    def left_out(self, shard: Any, found: Inference) -> Floats:
+        """Latent means and variances of the rows of a shard, each without those of the same inputs."""
+        return left_out([shard], found.beliefs, self.groups_of(shard.rows))
+
+    def groups_of(self, rows: Rows) -> Rows | None:
+        """Return which of some rows have equal inputs."""
+        return None if self.group is None else self.group[rows]
 
     def refined(self, objective: Any, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model after what other learning there is: length scales of two classes by rows left out."""
@@ -196,7 +224,7 @@ class Training:
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> ProjectedEvidence:
         """Return what learning maximises for these rows, whose numbers in the whole training set are given."""
-        return ProjectedEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance)
+        return ProjectedEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.group)
 
     def patience(self) -> Patience | None:
         """Return when to stop early, if rows are held back to tell."""

@@ -9,6 +9,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..numerics.cholesky import row_solver
+from ..projected import of_groups
 from ..shards import Cavity, Projections, Steps, for_each
 from ..shards.projected import in_units, log_site_integral, take_out
 from .likelihood import ClassLikelihood
@@ -46,6 +47,11 @@ class CoupledShard(Projections):
     and its Gaussian stand-in is diagonal in the classes, so that a row costs O(C) beside the products with V. The force
     of a site is :math:`\alpha = b - \pi \mu`; their sum V alpha is the posterior mean of v.
 
+    A row of weight k >= 1 has k equal sites, as if it were there k times: the posterior knows their product, each of
+    them is matched in the cavity without itself alone, and the evidence counts it k times. So whole weights are
+    repetitions, and others come between. A row of weight w < 1 has one site, for the share of its likelihood; see
+    RaceLikelihood.
+
     Parameters
     ----------
     rows, X, kernel, dtype, blur, max_entries
@@ -53,6 +59,8 @@ class CoupledShard(Projections):
     labels : array of int
         Classes of these rows, from 0.
     likelihood : ClassLikelihood
+    group : array of int, optional
+        The same number for rows of equal inputs, which are left out together.
     """
 
     def __init__(
@@ -65,12 +73,15 @@ class CoupledShard(Projections):
         dtype: str,
         blur: bool = True,
         max_entries: int | None = None,
+        group: Rows | None = None,
     ) -> None:
         super().__init__(rows, X, kernel, dtype, blur, max_entries)
-        self.labels, self.likelihood = labels, likelihood.take(rows)
+        self.labels, self.likelihood, self.group = labels, likelihood.take(rows), group
+        self.copies: Floats = np.broadcast_to(self.likelihood.copies, len(rows))
+        self.parts: Floats = np.broadcast_to(self.likelihood.part, len(rows))
         shape = len(rows), likelihood.n_classes
         self.precision, self.b, self.log_site = np.zeros(shape), np.zeros(shape), np.zeros(len(rows))
-        self.left_out = np.zeros((2, *shape))  # mean and variance of the latent values when a row's site is taken out
+        self.seen = np.zeros((4, *shape))  # mean and variance of the projections, and the sites that gave them
         self._missing = np.zeros(shape)
         self._ties, self._own_var = np.zeros(shape), np.zeros(len(rows))  # how the forces answer to a move
         self._step = np.zeros((2, *shape))
@@ -79,6 +90,18 @@ class CoupledShard(Projections):
         """Precisions and shifts of some rows, shape (len(rows), C)."""
         at = np.searchsorted(self.rows, rows)
         return self.precision[at], self.b[at]
+
+    @property
+    def weight(self) -> Floats | None:
+        """How many times each row counts."""
+        return self.likelihood.weight
+
+    @property
+    def left_out(self) -> Floats:
+        """Means and variances of the latent values without the sites of all rows of the same inputs, (2, n, C)."""
+        mean, var, precision, b = self.seen
+        cavity = take_out(mean, var, of_groups(precision, self.group), of_groups(b, self.group), self.dtype)
+        return np.stack([cavity.cavity_mean, cavity.cavity_var + self.variance_left[:, None]])
 
     def shift(self) -> Floats:
         """Sum of b V over all rows, shape (C, d)."""
@@ -117,7 +140,8 @@ class CoupledShard(Projections):
         return (V @ change.T.astype(self.dtype)).astype(np.float64)
 
     def _fall(self, chunk: slice, delta: Floats) -> Floats:
-        return _fall(delta, self.labels[chunk], self._ties[chunk], self._own_var[chunk])
+        one = _fall(delta, self.labels[chunk], self._ties[chunk], self._own_var[chunk])
+        return self.copies[chunk, None] * one
 
     def sums(self) -> Floats:
         """Sum of pi V V^T over all rows, for every class."""
@@ -158,10 +182,11 @@ class CoupledShard(Projections):
             np.copyto(C, V)
             one(C)
             var[:, c] = np.einsum("ij,ij->i", C, C)
-        return take_out(gamma, var, self.precision[at], self.b[at], self.dtype)
+        k = self.copies[at, None]
+        return take_out(gamma, var, self.precision[at] / k, self.b[at] / k, self.dtype)
 
     def tilted(self, at: Rows, cavity: Cavity) -> tuple[ClassMoments, Floats]:
-        r"""Tilted moments of the blurred sites, and the precisions of the sites on gamma that match them.
+        r"""Tilted moments of a copy of each blurred site, and the precisions of the sites on gamma that match them.
 
         .. math:: \pi = \frac{\nu}{1 - (q_\setminus + l^2) \nu + l^2 \nu}
         """
@@ -202,19 +227,16 @@ class CoupledShard(Projections):
 
     def _update(self, at: Rows, cavity: Cavity, damping: float, tied: bool) -> tuple[Floats, Floats]:
         """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior."""
-        tilted, precision = self.tilted(at, cavity)
-        pi, b, labels = self.precision[at], self.b[at], self.labels[at]
-        alpha = b - pi * cavity.mean
-        self.log_site[at] = tilted.log_z - log_site_integral(pi, b, cavity).sum(axis=1)
-        lag = cavity.cavity_var * (tilted.g - alpha)  # by which the cavity is off when the force becomes g
+        tilted, one = self.tilted(at, cavity)
+        pi, b, labels, k = self.precision[at], self.b[at], self.labels[at], self.copies[at, None]
+        alpha, precision = b - pi * cavity.mean, k * one
+        self.log_site[at] = k[:, 0] * (tilted.log_z - log_site_integral(pi / k, b / k, cavity).sum(axis=1))
+        lag = cavity.cavity_var * (tilted.g - alpha / k)  # by which the cavity is off when the force becomes g
         ties, own_var = self._ties[at], self._own_var[at] = _star(labels, tilted.nu, cavity.cavity_var)
-        missing = tilted.g - alpha + (_fall(lag, labels, ties, own_var) if tied else precision * lag)
+        missing = k * (tilted.g + (_fall(lag, labels, ties, own_var) if tied else one * lag)) - alpha
         self.precision[at] = pi + damping * (precision - pi)
         self.b[at] = alpha + damping * missing + self.precision[at] * cavity.mean
-        self._missing[at], self.left_out[:, at] = (
-            missing,
-            [cavity.cavity_mean, cavity.cavity_var + self.variance_left[at, None]],
-        )
+        self._missing[at], self.seen[:, at] = missing, [cavity.mean, cavity.var, pi, b]
         influence = in_units(precision, alpha + missing + precision * cavity.mean, cavity)
         return np.stack([(precision - pi) * cavity.var, missing * np.sqrt(cavity.var)]), influence
 

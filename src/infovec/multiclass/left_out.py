@@ -18,7 +18,7 @@ _WIDTHS = np.array([1.0, 2.0])  # of normal priors on the logarithms of power an
 
 
 class RowsLeftOut(Protocol):
-    """Rows with what is known of each without its own site."""
+    """Rows with what is known of each without the sites of all rows that have the same inputs."""
 
     @property
     def left_out(self) -> Floats:
@@ -28,21 +28,27 @@ class RowsLeftOut(Protocol):
     def labels(self) -> Rows:
         """Their classes."""
 
+    @property
+    def weight(self) -> Floats | None:
+        """How many times each counts; once if None."""
+
 
 class LeftOut(NamedTuple):
     """The same, as arrays."""
 
     left_out: Floats
     labels: Rows
+    weight: Floats | None = None
 
 
 def calibrated(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> ClassLikelihood:
     """Return the likelihood with the power, and spread, that predict rows left out best.
 
-    The cavity of a row is the posterior without its site, as expectation propagation has it. Predictions are too timid
-    where the active set leaves much variance in every class, and too bold where classes overlap and each function is
-    learned as if it were alone; one number makes up for most of either. Where predictions cost little a second one says
-    how much of the latent variances counts.
+    The cavity of a row is the posterior without its site, as expectation propagation has it, and without those of rows
+    that have the same inputs: a copy says nothing about how well another row would be predicted. Predictions are too
+    timid where the active set leaves much variance in every class, and too bold where classes overlap and each function
+    is learned as if it were alone; one number makes up for most of either. Where predictions cost little a second one
+    says how much of the latent variances counts.
     """
     rows = _together(shards)
     n, most = len(rows.labels), np.log(_MOST)
@@ -59,7 +65,7 @@ def calibrated(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> Cl
     weights, own = likelihood.log_weights(*rows.left_out), (np.arange(n), rows.labels)
 
     def by_power(log_power: float) -> float:
-        loss = -float(np.mean(log_softmax(np.exp(log_power) * weights, axis=1)[own]))
+        loss = -float(np.average(log_softmax(np.exp(log_power) * weights, axis=1)[own], weights=rows.weight))
         return loss + 0.5 * (log_power / _WIDTHS[0]) ** 2 / n
 
     best = minimize_scalar(by_power, bounds=(-most, most), method="bounded", options={"xatol": 1e-3})
@@ -73,8 +79,10 @@ def left_out_loss(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) ->
 
 def _together(shards: Sequence[RowsLeftOut]) -> LeftOut:
     found = np.concatenate([shard.left_out for shard in shards], axis=1)
-    return LeftOut(found, np.concatenate([shard.labels for shard in shards]))
+    weights = [np.ones(len(shard.labels)) if shard.weight is None else shard.weight for shard in shards]
+    weight = None if all(shard.weight is None for shard in shards) else np.concatenate(weights)
+    return LeftOut(found, np.concatenate([shard.labels for shard in shards]), weight)
 
 
 def _loss(likelihood: ClassLikelihood, rows: LeftOut) -> float:
-    return -float(np.mean(likelihood.log_predictive(rows.labels, *rows.left_out)))
+    return -float(np.average(likelihood.log_predictive(rows.labels, *rows.left_out), weights=rows.weight))

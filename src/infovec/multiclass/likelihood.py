@@ -31,7 +31,7 @@ class ClassLikelihood(Parametrised, ABC):
     spread : float
         Share of the latent variances that counts for the probabilities of new rows; one unless calibrated too.
     weight : array of shape (n_rows,), optional
-        The power to which the likelihood of each training row is raised.
+        How many times each training row counts: the power to which its likelihood is raised.
     """
 
     bias: Floats = field(default_factory=lambda: np.zeros(3))
@@ -86,11 +86,17 @@ class ClassLikelihood(Parametrised, ABC):
 
     def weigh(self, weight: Floats | None) -> Self:
         """Return the likelihood whose rows have weights."""
-        if weight is None:
-            return self
-        raise ParameterError(
-            "weights of coupled classes must be whole numbers: scale them up and round, or use multi_class='ovr'"
-        )
+        return replace(self, weight=weight)
+
+    @property
+    def part(self) -> float | Floats:
+        """The power of the likelihood of a row that ``tilted`` makes a factor of log Z."""
+        return 1.0
+
+    @property
+    def copies(self) -> float | Floats:
+        """Of how many equal sites the one of each training row is made, when ``tilted`` is about one of them."""
+        return 1.0
 
     def label_noise(self, mean: Floats, var: Floats) -> Floats:
         """Raise: labels without an order have no standard deviation."""
@@ -113,7 +119,25 @@ class RaceLikelihood(ClassLikelihood):
     noise: ClassVar[Noise]
 
     def tilted(self, labels: Rows, mean: Floats, var: Floats) -> ClassMoments:
-        return moments(self.noise, labels, mean + self.bias, var)
+        r"""Moments of one copy of each row, or of a part of it for a weight w < 1.
+
+        .. math:: \log \int P(y \mid f)^w N(f) \, df \approx w \log \int P(y \mid f) N(f) \, df,
+
+        which is exact where the latent values are certain, and else more than it should be (Jensen).
+        """
+        found = moments(self.noise, labels, mean + self.bias, var)
+        if self.weight is None:
+            return found
+        part = np.minimum(self.weight, 1.0)
+        return ClassMoments(part * found.log_z, part[:, None] * found.g, part[:, None] * found.nu)
+
+    @property
+    def part(self) -> float | Floats:
+        return 1.0 if self.weight is None else np.minimum(self.weight, 1.0)
+
+    @property
+    def copies(self) -> float | Floats:
+        return 1.0 if self.weight is None else np.maximum(self.weight, 1.0)
 
     def log_weights(self, mean: Floats, var: Floats) -> Floats:
         return win_log_proba(self.noise, mean + self.bias, var)

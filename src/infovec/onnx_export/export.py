@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._types import Floats
 from ..errors import NotPositiveDefinite, ParameterError
 from ..estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, Ordinal, Probit, StudentT
@@ -54,7 +55,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
         _real(g, likelihood, mean, var)
         outputs |= {"mean": (g.types.DOUBLE, ["n"]), "std": (g.types.DOUBLE, ["n"])}
     else:
-        kind = _labels(g, likelihood, model.classes_, mean, var)
+        kind = _labels(g, likelihood, model.classes_, model.class_shift_, mean, var)
         outputs |= {"probability": (g.types.DOUBLE, ["n", len(model.classes_)]), "label": (kind, ["n"])}
     exported = g.model(g.types.DOUBLE if dtype == "float64" else g.types.FLOAT, model.n_features_in_, outputs)
     if path is not None:
@@ -99,12 +100,17 @@ def _real(g: Graph, likelihood: Likelihood, mean: str, var: str) -> None:
     g.do("Sqrt", g.plus(var, noise), name="std")
 
 
-def _labels(g: Graph, likelihood: Likelihood, classes: Any, mean: str, var: str) -> int:
+def _labels(g: Graph, likelihood: Likelihood, classes: Any, shift: Floats, mean: str, var: str) -> int:
     """Probability of every class, and the most probable one; returns the type of its label."""
     below = _cumulative(g, likelihood, mean, var)
     zero = g.times(g.do("Unsqueeze", mean, g.constant(np.array([1]))), 0.0)
     lower, upper = g.do("Concat", zero, below, axis=1), g.do("Concat", below, g.plus(zero, 1.0), axis=1)
-    probability = g.do("Sub", upper, lower, name="probability")
+    if not shift.any():
+        probability = g.do("Sub", upper, lower, name="probability")
+    else:
+        weighed = g.do("Mul", g.do("Sub", upper, lower), g.constant(np.exp(shift - shift.max())))
+        total = g.do("Unsqueeze", g.row_sums(weighed), g.constant(np.array([1])))
+        probability = g.do("Div", weighed, total, name="probability")
     labels = np.asarray(classes)
     known = {"b": g.types.BOOL, "i": g.types.INT64, "u": g.types.INT64, "f": g.types.DOUBLE}
     labels = labels.astype(np.int64) if labels.dtype.kind in "iu" else labels

@@ -6,7 +6,7 @@ from .ep import Inference, Sweep, infer
 from .gain import coupling_free_gain
 from .gradient import Gradient, evidence_gradient
 from .greedy import choose_block
-from .left_out import left_out
+from .left_out import left_out, of_groups
 
 __all__ = [
     "Gradient",
@@ -18,5 +18,6 @@ __all__ = [
     "infer",
     "left_out",
     "make_basis",
+    "of_groups",
     "variational_bound",
 ]
