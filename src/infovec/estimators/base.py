@@ -19,7 +19,6 @@ from ..numerics.heap import give_back
 from ..selection import Callback, Driver, Patience, Progress
 from .budget import memory_limit, stub_entries, threads, time_limit
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
-from .counting import Predicted
 from .defaults import default_kernel
 from .ending import ended
 from .gain_driver import GainDriver
@@ -27,7 +26,6 @@ from .inference import Result, Run
 from .latent import Latent
 from .learner import LEARN, Learned, predict_seconds
 from .prepare import APPROXIMATIONS, prepare
-from .recount import first_guess, second_thought
 from .reporting import Reporting
 from .restarts import learn
 from .sample import Sample
@@ -40,7 +38,6 @@ __all__ = ["InformativeVectorMachine"]
 
 _log = logging.getLogger("infovec")
 _SOON, _SOON_SHARE = 3.0, 0.2  # seconds, and share of those that learning took, for a model after an interruption
-_SECOND_SHARE = 0.4  # of the time that a first fit may have taken for there to be a second one
 _LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
 
@@ -209,8 +206,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
     def _sample(self, X: Inputs, y: Any, sample_weight: Any) -> Sample:
         """Return the rows that count, equal ones taken together where that changes nothing."""
-        sample = Sample.of(X, y, sample_weight)
-        return sample.merged(self.kernel, self.likelihood)
+        return Sample.of(X, y, sample_weight).merged(self.kernel, self.likelihood)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
         check_choice("approximation", self.approximation, APPROXIMATIONS)
@@ -236,29 +232,15 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         if state is not None and self.warm_start and data == state.data and continues(training, settings, state):
             self._go_on(state, training.wanted, training.patience())
             return
-        start = time.perf_counter()
-        given = first_guess(training)
-        driver, training, known = self._attempt(given, 0.0)
-        spent = time.perf_counter() - start
-        factor = second_thought(given, known)
-        if factor is not None and spent < _SECOND_SHARE * time_limit(self.max_time):
-            driver, training, _ = self._attempt(given.rescaled(factor), spent)
-        _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
-        self.__dict__.pop("_state", None)
-        if self.warm_start:
-            self._state = State(driver, training, settings, data)
-
-    def _attempt(self, training: Training, spent: float) -> tuple[Driver | GainDriver, Training, Predicted | None]:
-        """Learn, select and infer, and store what came of it; return what is known of rows left out."""
-        start, steps, interrupted = time.perf_counter() - spent, list[Step](), False
+        start, steps, interrupted = time.perf_counter(), list[Step](), False
         if self.learn is not None:
-            training, steps, interrupted, _ = self._learn(training, spent)
+            training, steps, interrupted, _ = self._learn(training)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
         learned = time.perf_counter() - start
         driver = training.driver()
         driver.include(training.initial)
-        result = self._run(driver, training, training.wanted, training.patience(), learned, interrupted)
+        self._run(driver, training, training.wanted, training.patience(), learned, interrupted)
         if steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
@@ -266,9 +248,12 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
                 "major": np.array([step.major for step in steps]),
                 "learning_seconds": learned,
             }
-        return driver, training, None if interrupted else result.predicted
+        _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
+        self.__dict__.pop("_state", None)
+        if self.warm_start:
+            self._state = State(driver, training, settings, data)
 
-    def _learn(self, training: Training, spent: float) -> Learned:
+    def _learn(self, training: Training) -> Learned:
         """Find parameters by the evidence."""
         start, tell = time.perf_counter(), listeners(self)
 
@@ -277,7 +262,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             return tell is not None and tell(Progress(0, training.wanted, 0.0, seconds, None, step.criterion))
 
         learning = self.learn if isinstance(self.learn, Learning) else Learning(str(self.learn))
-        limit = _LEARNING_SHARE * (time_limit(self.max_time) - spent)
+        limit = _LEARNING_SHARE * time_limit(self.max_time)
         learned = learn(training, self.kernel is None, limit, watch, learning)
         give_back()
         return learned
@@ -304,7 +289,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         patience: Patience | None,
         spent: float = 0.0,
         interrupted: bool = False,
-    ) -> Result:
+    ) -> None:
         """Select, infer, and store what came of it; soon if learning was interrupted."""
         limit = time_limit(self.max_time)
         left = max(limit - spent, 0.25 * limit)  # a model without active rows is none
@@ -312,7 +297,6 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         run = Run(driver, training.given.X, training, listeners(self), left)
         stop, result = run.to(wanted, patience)
         self._store(driver, result, training, str(ended(stop, result, wanted, interrupted)))
-        return result
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k != "_state"}

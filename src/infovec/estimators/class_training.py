@@ -21,7 +21,6 @@ from ..projected.ep import Watch
 from ..selection import Driver
 from ..shards import Basis
 from .class_driver import ClassDriver
-from .counting import Predicted
 from .separate_driver import PairDriver, RestDriver
 from .settings import PROJECTED_GAIN
 from .training import Plan, Training
@@ -137,18 +136,10 @@ class ClassTraining(Training):
         likelihood: Any = self.likelihood
         return likelihood
 
-    def rescaled(self, factor: float) -> Training:
-        sample = self.given.times_all(factor)
-        likelihood: Any = self.class_likelihood.weigh(sample.weight)
-        return replace(self, given=sample, likelihood=likelihood)
-
     def left_out(self, shard: Any, found: Inference) -> Floats:
         """Latent means and variances of the rows of a shard, each without those of the same inputs, (2, n, C)."""
         known: Floats = shard.left_out
         return known
-
-    def predicted(self, likelihood: Any, rows: Rows, left_out: Floats) -> Predicted:
-        return Predicted(rows, self.y[rows].astype(np.intp), likelihood.log_proba(*left_out))
 
     def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
         """Run inference with all rows."""

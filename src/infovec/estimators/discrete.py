@@ -28,10 +28,10 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
     _fitted = (*InformativeVectorMachine._fitted, "classes_", "class_shift_")
 
     def _sample(self, X: Inputs, y: Any, sample_weight: Any) -> Sample:
-        """Return the rows that count, and whose class does; where parameters are learned their weights average one."""
+        """Return the rows that count, and whose class does; where parameters are learned, each for one observation."""
         sample = Sample.of(X, y, sample_weight)
         sample = sample.told(rows_told(self.class_weight, sample.y)).merged(self.kernel, self.likelihood)
-        return sample if self.learn is None else sample.averaging_one()
+        return sample if self.learn is None else sample.counted()
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Predict the log probability of every class.

@@ -13,9 +13,7 @@ from ..posterior import Posterior
 from ..projected import Sweep
 from ..selection import Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
-from .counting import Predicted
 from .gain_driver import GainDriver
-from .left_out import some_rows, without_own_site
 from .projecting import infer_all_rows
 from .separate_driver import SeparateDriver
 from .training import Training
@@ -36,7 +34,6 @@ class Result(NamedTuple):
     log_evidence: float
     converged: bool
     sweeps: list[Sweep]
-    predicted: Predicted | None = None  # rows left out, where it matters
 
     def history(self) -> dict[str, Any]:
         """Return the columns of the history of sweeps, if there were any."""
@@ -129,14 +126,7 @@ class Run:
         posterior, outside, active = driver.posterior(self.X), driver.log_likelihood_outside(), driver.active[:d].copy()
         self._free()
         evidence = log_evidence(posterior, driver.y[:d], likelihood.take(active), outside)
-        known = None
-        if self.training.copied:
-            rows = some_rows(self.training.priority)
-            left_out = without_own_site(posterior, active, self.X, rows, self.training.group)
-            known = self.training.predicted(likelihood, rows, left_out)
-        return Result(
-            posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [], known
-        )
+        return Result(posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [])
 
     def _free(self) -> None:
         if not self.training.keep:
@@ -161,9 +151,6 @@ class Run:
             projected = infer_all_rows(training, active, self.X, driver.sites, watch, left_out)
         posterior, shard, found = projected
         likelihood, sites = training.fitted_likelihood(shard, found), projected.sites(active)
-        known = None
-        if training.copied and left_out is None:
-            known = training.predicted(likelihood, shard.rows, training.left_out(shard, found))
         return interruption.asked, Result(
-            posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps, known
+            posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps
         )

@@ -11,6 +11,7 @@ from .._types import Array, Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Weighted, weighted
+from .counting import as_copies, told_apart
 from .equal_rows import first_equal, row_keys
 
 __all__ = ["Sample"]
@@ -32,8 +33,6 @@ class Sample:
     group : array of int, optional
         The same number for rows of equal inputs, which have one latent value; None if there are none such, or it cannot
         be told.
-    count : float
-        What weights were divided by to average one.
     """
 
     X: Inputs
@@ -42,7 +41,6 @@ class Sample:
     place: Rows
     weight: Floats | None = None
     group: Rows | None = None
-    count: float = 1.0
 
     @classmethod
     def of(cls, X: Inputs, y: Array, sample_weight: Any = None) -> Self:
@@ -102,17 +100,12 @@ class Sample:
             group=None if alone else group[first[np.argsort(rank)]],
         )  # fmt: skip
 
-    def averaging_one(self) -> Self:
-        """Return the same with weights that average one; see ``counting`` for when they are counts."""
-        if self.weight is None:
+    def counted(self) -> Self:
+        """Return the same with weights that say for how many observations rows stand; see ``counting``."""
+        if self.weight is None or told_apart(self.y, self.weight, self.group):
             return self
-        count = float(np.mean(self.weight))
-        weight = self.weight / count
-        return replace(self, weight=None if np.allclose(weight, 1.0, rtol=1e-12, atol=0.0) else weight, count=count)
-
-    def times_all(self, factor: float) -> Self:
-        """Return the same with all weights multiplied."""
-        return replace(self, weight=factor * (np.ones(len(self.rows)) if self.weight is None else self.weight))
+        weight = as_copies(self.weight)
+        return replace(self, weight=None if np.allclose(weight, 1.0, rtol=1e-12, atol=0.0) else weight)
 
     def _comparable(self, kernel: Kernel | None) -> bool:
         """Whether rows of equal inputs can be told, and have the same latent value."""

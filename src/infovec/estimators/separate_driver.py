@@ -109,10 +109,7 @@ class SeparateDriver(ABC):
             np.stack([part.left_out for part in self.parts], axis=2), training.y[rows].astype(np.intp), weight
         )
         likelihood: Any = calibrated(training.class_likelihood.for_new_rows(), [known])
-        predicted = training.predicted(likelihood, rows, known.left_out) if training.copied else None
-        return Result(
-            posterior, likelihood, active, precision, mean, self.evidence, self.converged, self.sweeps, predicted
-        )
+        return Result(posterior, likelihood, active, precision, mean, self.evidence, self.converged, self.sweeps)
 
 
 class RestDriver(SeparateDriver):

@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
 from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
-from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, weighted
+from ..likelihoods import Discrete, Gaussian, Likelihood
 from ..posterior import Posterior, ProjectedPosterior
 from ..projected import Inference, infer, left_out
 from ..projected import cost as sweep_cost
@@ -20,7 +20,6 @@ from ..selection.cost import calibrate, predict_bytes, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard, own_threads
 from .budget import shown_bytes
-from .counting import Predicted
 from .gain_driver import GainDriver
 from .sample import Sample
 from .settings import PROJECTED_GAIN
@@ -122,25 +121,6 @@ class Training:
     def with_model(self, kernel: Kernel, likelihood: Likelihood) -> "Training":
         """Return the same with other parameters."""
         return replace(self, kernel=kernel, likelihood=likelihood)
-
-    def rescaled(self, factor: float) -> "Training":
-        """Return the same with all weights multiplied."""
-        sample = self.given.times_all(factor)
-        if isinstance(self.likelihood, Weighted):
-            likelihood: Likelihood = weighted(self.likelihood.likelihood, factor * self.likelihood.weight)
-        else:
-            likelihood = weighted(self.likelihood, np.full(len(self.y), factor))
-        return replace(self, given=sample, likelihood=likelihood)
-
-    @property
-    def copied(self) -> bool:
-        """Whether rows count several times, as observations or as copies."""
-        return self.given.count > 1.0
-
-    def predicted(self, likelihood: Any, rows: Rows, left_out: Floats) -> Predicted:
-        """Return labels with their probabilities when rows are left out, with the likelihood of new rows."""
-        labels = np.searchsorted(likelihood.labels, self.y[rows])
-        return Predicted(rows, labels, likelihood.for_new_rows().log_proba(*left_out))
 
     def sufficient(self) -> "Training":
         """Return the same in double precision where its parameters need that."""

@@ -83,8 +83,8 @@ def pair_evidence(
 
     Z_i is the normaliser of the coupled likelihood under the cavity of row i: without its site for the classes in which
     it is active, and the marginal for the others. Of a row with k copies both are those of one, and count k times.
-    With :math:`\gamma_{ic}` and :math:`\delta_{ic}` the derivatives of the first two sums in mean and variance of a pair, :math:`T = K_{\cdot,I} (K_I + \Pi^{-1})^{-1}` and weights
-    :math:`\xi` of the mean, class by class,
+    With :math:`\gamma_{ic}` and :math:`\delta_{ic}` the derivatives of the first two sums in mean and variance
+    of a pair, :math:`T = K_{\cdot,I} (K_I + \Pi^{-1})^{-1}` and weights :math:`\xi` of the mean, class by class,
 
     .. math:: G_{K_{\cdot,I}} = \gamma \xi^T - 2 \, \mathrm{diag}(\delta) T, \qquad
               G_{K_I} = \tfrac12 \bigl(\xi \xi^T - (K_I + \Pi^{-1})^{-1}\bigr) - T^T \gamma \xi^T
