@@ -28,6 +28,8 @@ from .training import Training
 
 __all__ = ["IVMClassifier"]
 
+_MOST_COPIES = 1e4  # sites of one row of coupled classes, beyond which they do not settle
+
 MULTI_CLASS: Final[dict[str, Callable[[Floats], ClassLikelihood]]] = {
     "probit": MultivariateProbit,
     "softmax": Softmax,
@@ -246,6 +248,8 @@ class IVMClassifier(DiscreteMachine):
             raise ParameterError(
                 f"learn={criterion!r} is for two classes; for more use 'ep' or None, or shared_kernel=False"
             )
+        if sample.weight is not None and self.multi_class in ("probit", "softmax"):
+            _check_coupled(sample.weight)
         likelihood = likelihood.weigh(sample.weight)
         kind = BoundTraining if self.multi_class == "variational" else ClassTraining
         training = prepare(self, sample, targets, kernel, likelihood, score, kind, self.n_classes_)
@@ -267,3 +271,11 @@ class IVMClassifier(DiscreteMachine):
             return log_proba[:, 1] - log_proba[:, 0]
         rest = [logsumexp(np.delete(log_proba, c, axis=1), axis=1) for c in range(self.n_classes_)]
         return np.asarray(log_proba - np.stack(rest, axis=1))
+
+
+def _check_coupled(weight: Floats) -> None:
+    if weight.max() > _MOST_COPIES:
+        raise ParameterError(
+            f"a row has weight {weight.max():.3g}, more equal rows than inference for coupled classes can cope with: "
+            f"divide sample_weight so that none is above {_MOST_COPIES:g}, or use multi_class='ovr' or 'variational'"
+        )

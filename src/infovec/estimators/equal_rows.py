@@ -78,6 +78,6 @@ def first_equal(X: Inputs, keys: Array) -> Rows:
     for start in range(0, len(again), step):
         at = again[start : start + step]
         differ = X[at] != X[found[at]]
-        wrong = differ.getnnz(axis=1) > 0 if sparse.issparse(differ) else differ.any(axis=1)
+        wrong = np.asarray(differ.sum(axis=1)).ravel() > 0
         found[at[wrong]] = at[wrong]  # two rows that share a key by chance are not taken together
     return found

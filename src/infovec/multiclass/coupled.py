@@ -19,6 +19,7 @@ __all__ = ["CoupledShard", "Solver", "Swept", "solvers"]
 
 Solver: TypeAlias = Callable[[Floats], Floats]
 _FAINT = 1e-9  # precision of a site, as a share of the posterior's, that is left out of the sums
+_MOST_TAKEN = 0.9  # of what is known of a projection without its row
 _MOST_TIED = 0.95  # of q_y sum pi, which is below one
 
 
@@ -47,10 +48,10 @@ class CoupledShard(Projections):
     and its Gaussian stand-in is diagonal in the classes, so that a row costs O(C) beside the products with V. The force
     of a site is :math:`\alpha = b - \pi \mu`; their sum V alpha is the posterior mean of v.
 
-    A row of weight k >= 1 has k equal sites, as if it were there k times: the posterior knows their product, each of
-    them is matched in the cavity without itself alone, and the evidence counts it k times. So whole weights are
-    repetitions, and others come between. A row of weight w < 1 has one site, for the share of its likelihood; see
-    RaceLikelihood.
+    A row of weight k has k equal sites, as if it were there k times: the posterior knows their product, each of them is
+    matched in the cavity without itself alone, and the evidence counts it k times. So whole weights are repetitions,
+    and others come between and below: this is power EP (Minka 2004) with the power 1 / k, of which the evidence has the
+    same gradient as that of EP.
 
     Parameters
     ----------
@@ -78,7 +79,6 @@ class CoupledShard(Projections):
         super().__init__(rows, X, kernel, dtype, blur, max_entries)
         self.labels, self.likelihood, self.group = labels, likelihood.take(rows), group
         self.copies: Floats = np.broadcast_to(self.likelihood.copies, len(rows))
-        self.parts: Floats = np.broadcast_to(self.likelihood.part, len(rows))
         shape = len(rows), likelihood.n_classes
         self.precision, self.b, self.log_site = np.zeros(shape), np.zeros(shape), np.zeros(len(rows))
         self.seen = np.zeros((4, *shape))  # mean and variance of the projections, and the sites that gave them
@@ -229,6 +229,7 @@ class CoupledShard(Projections):
         """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior."""
         tilted, one = self.tilted(at, cavity)
         pi, b, labels, k = self.precision[at], self.b[at], self.labels[at], self.copies[at, None]
+        one = _kept_proper(one, pi, k, cavity)
         alpha, precision = b - pi * cavity.mean, k * one
         self.log_site[at] = k[:, 0] * (tilted.log_z - log_site_integral(pi / k, b / k, cavity).sum(axis=1))
         lag = cavity.cavity_var * (tilted.g - alpha / k)  # by which the cavity is off when the force becomes g
@@ -239,6 +240,14 @@ class CoupledShard(Projections):
         self._missing[at], self.seen[:, at] = missing, [cavity.mean, cavity.var, pi, b]
         influence = in_units(precision, alpha + missing + precision * cavity.mean, cavity)
         return np.stack([(precision - pi) * cavity.var, missing * np.sqrt(cavity.var)]), influence
+
+
+def _kept_proper(one: Floats, pi: Floats, k: Floats, cavity: Cavity) -> Floats:
+    """Precisions of copies that leave a cavity where the whole of one is taken out, though there is only a part."""
+    if np.all(k >= 1.0):
+        return one
+    rest = np.maximum(1.0 / np.maximum(cavity.var, 1e-300) - pi, 0.0)
+    return np.where(k < 1.0, np.minimum(one, _MOST_TAKEN * rest / np.maximum(1.0 - k, 1e-300)), one)
 
 
 def _star(labels: Rows, nu: Floats, var: Floats) -> tuple[Floats, Floats]:

@@ -28,9 +28,6 @@ def coupled_gradient(
 
     .. math:: G_V = \sum_c \bigl(m_c (b_c - \Pi_c \mu_c)^T - S_c V \Pi_c\bigr) - 2 V \mathrm{diag}(w), \qquad
               G_{K_I} = -\tfrac12 L^{-T} \bigl(\sum_c (m_c m_c^T + S_c - I) - 2 V \mathrm{diag}(w) V^T\bigr) L^{-1}.
-
-    With rows of a weight below one it is not exact: log Z of these is not that of a Gaussian tilted by anything, so the
-    evidence has a slope in the variances of their sites, in proportion to w (1 - w) g^2.
     """
     total = _Sum(kernel, likelihood, basis, found)
     with own_threads():
@@ -57,8 +54,8 @@ class _Sum:
             at, V = np.arange(chunk.start, chunk.stop), shard.features(chunk)
             cavity = shard.cavity(at, V, self.mean, solve, np.empty(V.shape, dtype=shard.dtype))
             tilted, _ = shard.tilted(at, cavity)
-            k, part = shard.copies[at], shard.parts[at]
-            w = 0.5 * k * (tilted.g**2 / part[:, None] - tilted.nu).sum(axis=1) if shard.blur else np.zeros(len(at))
+            k = shard.copies[at]
+            w = 0.5 * k * (tilted.g**2 - tilted.nu).sum(axis=1) if shard.blur else np.zeros(len(at))
             pull = shard.b[at] - shard.precision[at] * cavity.mean
             G = _by_features(V, pull @ self.mean, shard.precision[at], S, w)
             by_kernel = through_rows(shard, chunk, self.kernel, self.X, G @ inverse, w)

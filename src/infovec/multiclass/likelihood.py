@@ -89,11 +89,6 @@ class ClassLikelihood(Parametrised, ABC):
         return replace(self, weight=weight)
 
     @property
-    def part(self) -> float | Floats:
-        """The power of the likelihood of a row that ``tilted`` makes a factor of log Z."""
-        return 1.0
-
-    @property
     def copies(self) -> float | Floats:
         """Of how many equal sites the one of each training row is made, when ``tilted`` is about one of them."""
         return 1.0
@@ -119,25 +114,11 @@ class RaceLikelihood(ClassLikelihood):
     noise: ClassVar[Noise]
 
     def tilted(self, labels: Rows, mean: Floats, var: Floats) -> ClassMoments:
-        r"""Moments of one copy of each row, or of a part of it for a weight w < 1.
-
-        .. math:: \log \int P(y \mid f)^w N(f) \, df \approx w \log \int P(y \mid f) N(f) \, df,
-
-        which is exact where the latent values are certain, and else more than it should be (Jensen).
-        """
-        found = moments(self.noise, labels, mean + self.bias, var)
-        if self.weight is None:
-            return found
-        part = np.minimum(self.weight, 1.0)
-        return ClassMoments(part * found.log_z, part[:, None] * found.g, part[:, None] * found.nu)
-
-    @property
-    def part(self) -> float | Floats:
-        return 1.0 if self.weight is None else np.minimum(self.weight, 1.0)
+        return moments(self.noise, labels, mean + self.bias, var)
 
     @property
     def copies(self) -> float | Floats:
-        return 1.0 if self.weight is None else np.maximum(self.weight, 1.0)
+        return 1.0 if self.weight is None else self.weight
 
     def log_weights(self, mean: Floats, var: Floats) -> Floats:
         return win_log_proba(self.noise, mean + self.bias, var)

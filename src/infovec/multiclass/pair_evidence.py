@@ -109,8 +109,7 @@ def pair_evidence(
     value = float(k @ (tilted.log_z - log_sites.sum(axis=1))) + global_terms
     if not gradient:
         return PairEvidence(value, [], np.zeros(0), parts)
-    part = np.reshape(likelihood.part, (-1, 1))
-    by_mean, by_var = (k[:, None] * slope for slope in _row_slopes(tilted, part, cavity, mean, var, precision, b))
+    by_mean, by_var = (k[:, None] * slope for slope in _row_slopes(tilted, cavity, mean, var, precision, b))
     by_kernel = [_through_kernel(p, X, by_mean[:, c], by_var[:, c]) for c, p in enumerate(parts)]
     if isinstance(kernels, Kernel):
         by_kernel = [np.sum(by_kernel, axis=0)]
@@ -118,12 +117,12 @@ def pair_evidence(
 
 
 def _row_slopes(
-    tilted: ClassMoments, part: Floats, cavity: Cavities, mean: Floats, var: Floats, precision: Floats, b: Floats
+    tilted: ClassMoments, cavity: Cavities, mean: Floats, var: Floats, precision: Floats, b: Floats
 ) -> tuple[Floats, Floats]:
     """Derivatives of the sums of log Z_i and -log Z~_ic in the marginal means and variances, (n, C)."""
     g, nu, share = tilted.g, tilted.nu, cavity.share
     by_mean = (g + precision * mean - b) / share
-    by_var = g * (precision * cavity.mean - b) / share + 0.5 * (g**2 / part - nu) / share**2
+    by_var = g * (precision * cavity.mean - b) / share + 0.5 * (g**2 - nu) / share**2
     quadratic = precision * mean**2 - 2.0 * mean * b + var * b**2
     by_var = by_var + 0.5 * ((precision + b**2) / share + precision * quadratic / share**2)
     return by_mean, by_var

@@ -17,7 +17,8 @@ __all__ = ["choose_pair_schedule", "select_pairs"]
 _MIN_PRECISION = 1e-8  # of a site, in units of the prior precision of its pair
 _LARGEST = 64  # pairs in a block: every inclusion scores the whole pool, all classes of it
 _POOL = 3  # candidate rows for each pair of a block
-_INNER = 6  # steps to the sites of twice as many copies
+_INNER, _LAST = 6, 40  # steps to the sites of twice as many copies, and to those of all
+_LEAST_SHARE = 0.1  # of a marginal's precision, where the whole of a site is taken out that is there in part only
 _SMALL = 3000  # pairs of row and class up to which one look at all for each inclusion costs little
 
 
@@ -45,7 +46,7 @@ def select_pairs(
 
     .. math:: \pi = \nu / (1 - a \nu), \qquad b = (g + h \nu) / (1 - a \nu).
 
-    A pair of a row of weight k > 1 gets k equal sites, each of which matches the moments in the presence of the others.
+    A pair of a row of weight k gets k equal sites, each of which matches the moments in the presence of the others.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ class _View:
 
     @property
     def copies(self) -> Floats:
-        return np.maximum(self.weight, 1.0)[:, None]
+        return self.weight[:, None]
 
     def cavity(self) -> Cavities:
         """Marginals without one copy of the sites that a row has."""
@@ -187,7 +188,7 @@ class _Pool:
         h, a = float(view.mean[i, c]), float(view.var[i, c])
         rest = max(1.0 - a * nu, 1e-15)
         pi, b = nu / rest, (g + h * nu) / rest  # SLH eq. 7
-        if view.weight[i] > 1.0:
+        if view.weight[i] != 1.0:
             pi, b = self._of_copies(i, c, pi, b)
         if c not in self.A:
             stubs = self.state.stubs[c]
@@ -207,8 +208,8 @@ class _Pool:
         likelihood, k, at = self.state.likelihood.weigh(one.weight), float(one.weight[0]), one.cavity()
         (h, a), mean, var = (float(at.mean[0, c]), float(at.var[0, c])), at.mean.copy(), at.var.copy()
         for j in [*2.0 ** np.arange(1.0, np.ceil(np.log2(k))), k]:
-            for _ in range(_INNER):
-                share = 1.0 + (j - 1.0) * pi * a
+            for _ in range(_LAST if j == k else _INNER):
+                share = max(1.0 + (j - 1.0) * pi * a, _LEAST_SHARE)
                 mean[0, c], var[0, c] = (h + a * (j - 1.0) * b) / share, a / share
                 _, g, nu = likelihood.tilted(one.labels, mean, var)
                 rest = np.maximum(1.0 - var[0, c] * nu[0, c], 1e-15)
