@@ -110,6 +110,18 @@ def test_the_power_of_a_likelihood_is_that_of_brute_force():
         np.testing.assert_allclose(mean, mass @ f / mass.sum(), rtol=error, atol=1e-4)
 
 
+@pytest.mark.parametrize("low", [0.01, 0.2])
+def test_parts_of_rows_settle_where_the_prior_is_wide(low):
+    """The whole of a copy is taken out of a cavity that knows a part of it, which must leave something."""
+    rng = np.random.default_rng(1)
+    X, labels = rng.normal(size=(150, 2)), rng.integers(0, 3, size=150)
+    likelihood = MultivariateProbit(BIAS).weigh(rng.uniform(low, 2.0, size=150))
+    for scale in (0.15, 1.5, 15.0):
+        kernel = RBF(scale, 100.0) + Bias(10.0)
+        shards, _ = project(kernel, likelihood, X, labels, np.arange(0, 150, 3), blur=False)
+        assert infer_coupled(shards, tolerance=1e-3, max_sweeps=60).converged
+
+
 def test_the_evidence_of_pairs_counts_copies():
     X, labels, weight, again, first = repeated()
     rng = np.random.default_rng(1)

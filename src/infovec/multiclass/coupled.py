@@ -79,6 +79,7 @@ class CoupledShard(Projections):
         super().__init__(rows, X, kernel, dtype, blur, max_entries)
         self.labels, self.likelihood, self.group = labels, likelihood.take(rows), group
         self.copies: Floats = np.broadcast_to(self.likelihood.copies, len(rows))
+        self._in_part = bool(np.any(self.copies < 1.0))
         shape = len(rows), likelihood.n_classes
         self.precision, self.b, self.log_site = np.zeros(shape), np.zeros(shape), np.zeros(len(rows))
         self.seen = np.zeros((4, *shape))  # mean and variance of the projections, and the sites that gave them
@@ -182,8 +183,11 @@ class CoupledShard(Projections):
             np.copyto(C, V)
             one(C)
             var[:, c] = np.einsum("ij,ij->i", C, C)
-        k = self.copies[at, None]
-        return take_out(gamma, var, self.precision[at] / k, self.b[at] / k, self.dtype)
+        k, pi = self.copies[at, None], self.precision[at]
+        taken = 1.0 / k
+        if self._in_part:
+            taken = np.where(k < 1.0, np.minimum(taken, _most(pi, k, var) / np.maximum(pi, 1e-300)), taken)
+        return take_out(gamma, var, taken * pi, taken * self.b[at], self.dtype)
 
     def tilted(self, at: Rows, cavity: Cavity) -> tuple[ClassMoments, Floats]:
         r"""Tilted moments of a copy of each blurred site, and the precisions of the sites on gamma that match them.
@@ -229,10 +233,12 @@ class CoupledShard(Projections):
         """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior."""
         tilted, one = self.tilted(at, cavity)
         pi, b, labels, k = self.precision[at], self.b[at], self.labels[at], self.copies[at, None]
-        one = _kept_proper(one, pi, k, cavity)
+        if self._in_part:
+            one = np.where(k < 1.0, np.minimum(one, _most(pi, k, cavity.var)), one)
         alpha, precision = b - pi * cavity.mean, k * one
         self.log_site[at] = k[:, 0] * (tilted.log_z - log_site_integral(pi / k, b / k, cavity).sum(axis=1))
-        lag = cavity.cavity_var * (tilted.g - alpha / k)  # by which the cavity is off when the force becomes g
+        # by which the cavity is off when the force becomes g
+        lag = cavity.cavity_mean + cavity.cavity_var * tilted.g - cavity.mean
         ties, own_var = self._ties[at], self._own_var[at] = _star(labels, tilted.nu, cavity.cavity_var)
         missing = k * (tilted.g + (_fall(lag, labels, ties, own_var) if tied else one * lag)) - alpha
         self.precision[at] = pi + damping * (precision - pi)
@@ -242,12 +248,13 @@ class CoupledShard(Projections):
         return np.stack([(precision - pi) * cavity.var, missing * np.sqrt(cavity.var)]), influence
 
 
-def _kept_proper(one: Floats, pi: Floats, k: Floats, cavity: Cavity) -> Floats:
-    """Precisions of copies that leave a cavity where the whole of one is taken out, though there is only a part."""
-    if np.all(k >= 1.0):
-        return one
-    rest = np.maximum(1.0 / np.maximum(cavity.var, 1e-300) - pi, 0.0)
-    return np.where(k < 1.0, np.minimum(one, _MOST_TAKEN * rest / np.maximum(1.0 - k, 1e-300)), one)
+def _most(pi: Floats, k: Floats, var: Floats) -> Floats:
+    r"""Largest precision of one of k < 1 copies: taken out, it leaves a tenth of what is known without the row.
+
+    .. math:: r - (1 - k) \pi_1 \ge \tfrac1{10} r, \qquad r = \frac1q - k \pi_1
+    """
+    rest = np.maximum(1.0 / np.maximum(var, 1e-300) - pi, 0.0)
+    return _MOST_TAKEN * rest / np.maximum(1.0 - k, 1e-300)
 
 
 def _star(labels: Rows, nu: Floats, var: Floats) -> tuple[Floats, Floats]:
