@@ -119,7 +119,7 @@ def test_parts_of_rows_settle_where_the_prior_is_wide(low):
     for scale in (0.15, 1.5, 15.0):
         kernel = RBF(scale, 100.0) + Bias(10.0)
         shards, _ = project(kernel, likelihood, X, labels, np.arange(0, 150, 3), blur=False)
-        assert infer_coupled(shards, tolerance=1e-3, max_sweeps=60).converged
+        assert infer_coupled(shards, tolerance=1e-3, max_sweeps=80).converged
 
 
 def test_the_evidence_of_pairs_counts_copies():

@@ -19,6 +19,7 @@ __all__ = ["CoupledShard", "Solver", "Swept", "solvers"]
 
 Solver: TypeAlias = Callable[[Floats], Floats]
 _FAINT = 1e-9  # precision of a site, as a share of the posterior's, that is left out of the sums
+_LEAST_SHARE = 1e-12
 _MOST_TAKEN = 0.9  # of what is known of a projection without its row
 _MOST_TIED = 0.95  # of q_y sum pi, which is below one
 
@@ -186,7 +187,7 @@ class CoupledShard(Projections):
         k, pi = self.copies[at, None], self.precision[at]
         taken = 1.0 / k
         if self._in_part:
-            taken = np.where(k < 1.0, np.minimum(taken, _most(pi, k, var) / np.maximum(pi, 1e-300)), taken)
+            taken = np.where(k < 1.0, 1.0 / np.maximum(k, pi / _most(pi, k, var)), taken)
         return take_out(gamma, var, taken * pi, taken * self.b[at], self.dtype)
 
     def tilted(self, at: Rows, cavity: Cavity) -> tuple[ClassMoments, Floats]:
@@ -253,8 +254,9 @@ def _most(pi: Floats, k: Floats, var: Floats) -> Floats:
 
     .. math:: r - (1 - k) \pi_1 \ge \tfrac1{10} r, \qquad r = \frac1q - k \pi_1
     """
-    rest = np.maximum(1.0 / np.maximum(var, 1e-300) - pi, 0.0)
-    return _MOST_TAKEN * rest / np.maximum(1.0 - k, 1e-300)
+    whole = 1.0 / np.maximum(var, 1e-300)
+    rest = np.maximum(whole - pi, _LEAST_SHARE * whole)
+    return _MOST_TAKEN * rest / np.maximum(1.0 - k, _LEAST_SHARE)
 
 
 def _star(labels: Rows, nu: Floats, var: Floats) -> tuple[Floats, Floats]:
