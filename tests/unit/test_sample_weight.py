@@ -100,25 +100,6 @@ def test_defaults_are_those_of_repeated_rows():
     np.testing.assert_allclose(*cuts)
 
 
-def test_class_weights():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2))
-    y = np.where(X[:, 0] + rng.normal(size=200) > 1.8, "rare", "common")
-    rare_weight, common_weight = 100 / np.sum(y == "rare"), 100 / np.sum(y == "common")
-    given = (None, "balanced", {"rare": rare_weight, "common": common_weight}, None)
-    plain, balanced, dictionary, by_row = (IVMClassifier(n_active=30, random_state=0, class_weight=g) for g in given)
-    weight = np.where(y == "rare", rare_weight, common_weight)
-    models = [plain.fit(X, y), balanced.fit(X, y), dictionary.fit(X, y), by_row.fit(X, y, sample_weight=weight)]
-    rare = [np.mean(model.predict(X) == "rare") for model in models]
-    assert rare[1] > rare[0] + 0.1
-    np.testing.assert_allclose(models[1].predict_proba(X), models[2].predict_proba(X), rtol=1e-6)
-    np.testing.assert_allclose(models[1].predict_proba(X), models[3].predict_proba(X), rtol=1e-6)
-    assert models[1].likelihood_.bias == pytest.approx(ndtri(0.5), abs=1e-12)
-    grades = np.digitize(X[:, 0], [-0.5, 1.5])
-    heavy = IVMOrdinalClassifier(n_active=30, random_state=0, class_weight={0: 1, 1: 1, 2: 20}).fit(X, grades)
-    assert np.mean(heavy.predict(X) == 2) >= np.mean(grades == 2)
-
-
 def test_weights_beside_rows_that_differ_anyway():
     X, y, weight = data()
     noise = np.linspace(0.1, 1.0, len(y))

@@ -124,11 +124,17 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         y : array-like of shape (n_samples,)
             Targets.
         sample_weight : array-like of shape (n_samples,), optional
-            The likelihood of a row is raised to its weight: 2 counts like two equal rows, 0 leaves the row out.
-            Learning takes the sum of the weights for the number of observations, so weights that are no counts should
-            average to one. With the projected posterior equal rows (of up to 10000, for kernels without white noise)
-            are taken together in any case, so that a weight and a repetition are the same up to rounding. Weights
-            other than one need quadrature unless noise is Gaussian, which takes time.
+            The likelihood of a row is raised to its weight: 2 counts like two equal rows, 0 leaves the row out. Equal
+            rows are taken together in any case (for kernels without white noise), so that a weight and a repetition
+            are the same up to rounding. Weights other than one need quadrature, or more sweeps for coupled classes,
+            unless noise is Gaussian, which takes time.
+
+            Where classes are learned (``learn`` is not None) only the proportions of weights count: they are scaled to
+            sum to the effective number of observations, and a constant weight changes nothing. Copies of a row always
+            agree, from which learning would conclude that there is no noise. Weights are counts of observations, and
+            stay as they are, where the same inputs have different labels, at least a tenth as often as any two rows
+            have. With ``learn=None``, and for numbers, they always are: to numbers learning takes the sum of the
+            weights for the number of observations, so weights that are no counts should average to one.
 
         Returns
         -------
@@ -207,8 +213,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
     def _sample(self, X: Inputs, y: Any, sample_weight: Any) -> Sample:
         """Return the rows that count, equal ones taken together where that changes nothing."""
-        sample = Sample.of(X, y, sample_weight).balanced(getattr(self, "class_weight", None))
-        return sample.merged(self.kernel, self.likelihood) if self.approximation != "factorised" else sample
+        return Sample.of(X, y, sample_weight).merged(self.kernel, self.likelihood)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
         check_choice("approximation", self.approximation, APPROXIMATIONS)

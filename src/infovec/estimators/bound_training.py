@@ -39,7 +39,7 @@ class BoundTraining(ClassTraining):
         """Return all rows, but those left out."""
         rows = np.arange(len(self.y)) if left_out is None else np.setdiff1d(np.arange(len(self.y)), left_out)
         likelihood = cast(MultivariateProbit, self.class_likelihood)
-        return BoundShard(rows, self.X[rows], self.y[rows], self.kernel, likelihood, self.dtype)
+        return BoundShard(rows, self.X[rows], self.y[rows], self.kernel, likelihood, self.dtype, self.groups_of(rows))
 
     def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
         """Maximise the bound."""
@@ -48,4 +48,4 @@ class BoundTraining(ClassTraining):
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> Any:
         """Return what learning maximises."""
-        return VariationalBound(self.X, self.y, active, self.dtype, tolerance)
+        return VariationalBound(self.X, self.y, active, self.dtype, tolerance, rows, self.group)

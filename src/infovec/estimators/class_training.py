@@ -74,7 +74,8 @@ class ClassTraining(Training):
     def _against_rest(self, c: int, wanted: int) -> Training:
         """Training of one class against the rest, to select rows by."""
         common = {field.name: getattr(self, field.name) for field in fields(Training)}
-        share = np.clip(np.mean(self.y == c), 0.5 / len(self.y), 1.0 - 0.5 / len(self.y))
+        share = np.average(self.y == c, weights=self.class_likelihood.weight)
+        share = np.clip(share, 0.5 / len(self.y), 1.0 - 0.5 / len(self.y))
         return replace(
             RestTraining(**common), y=np.where(self.y == c, 1.0, -1.0), likelihood=Probit(float(ndtri(share))),
             wanted=wanted, rule=replace(self.rule, max_entries=None),
@@ -126,14 +127,20 @@ class ClassTraining(Training):
         rows = np.arange(len(self.y)) if left_out is None else np.setdiff1d(np.arange(len(self.y)), left_out)
         X = self.X if left_out is None else self.X[rows]
         return CoupledShard(
-            rows, X, self.y[rows], self.kernel, self.class_likelihood, self.dtype, self.blur, self.feature_entries
-        )
+            rows, X, self.y[rows], self.kernel, self.class_likelihood, self.dtype, self.blur, self.feature_entries,
+            self.groups_of(rows),
+        )  # fmt: skip
 
     @property
     def class_likelihood(self) -> ClassLikelihood:
         """The likelihood of all classes."""
         likelihood: Any = self.likelihood
         return likelihood
+
+    def left_out(self, shard: Any, found: Inference) -> Floats:
+        """Latent means and variances of the rows of a shard, each without those of the same inputs, (2, n, C)."""
+        known: Floats = shard.left_out
+        return known
 
     def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
         """Run inference with all rows."""
@@ -146,7 +153,7 @@ class ClassTraining(Training):
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> CoupledEvidence:
         """Return what learning maximises."""
         tolerance, exact = max(tolerance, _ROUGH), self.exact_rows(rows)
-        return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, exact)
+        return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.group, exact)
 
     def fitted_likelihood(self, shard: CoupledShard, found: Inference) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
@@ -211,7 +218,7 @@ class _WithoutSites:
         setattr(self.driver, name, value)
 
 
-def class_bias(labels: Rows, n_classes: int) -> Floats:
+def class_bias(labels: Rows, n_classes: int, weight: Floats | None = None) -> Floats:
     """Frequencies of the classes as probits, each class counted once more."""
-    counts = np.bincount(labels, minlength=n_classes) + 1.0
+    counts = np.bincount(labels, weights=weight, minlength=n_classes) + 1.0
     return ndtri(counts / counts.sum() * (1.0 - 1e-9))

@@ -17,6 +17,7 @@ from ..multiclass import ClassLikelihood, MultivariateProbit, OneAgainstRest, So
 from ..selection import Callback
 from .bound_training import BoundTraining
 from .class_training import ClassTraining, class_bias
+from .class_weight import class_shift
 from .defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
@@ -26,6 +27,8 @@ from .settings import check_choice
 from .training import Training
 
 __all__ = ["IVMClassifier"]
+
+_MOST_COPIES = 1e4  # sites of one row of coupled classes, beyond which they do not settle
 
 MULTI_CLASS: Final[dict[str, Callable[[Floats], ClassLikelihood]]] = {
     "probit": MultivariateProbit,
@@ -85,11 +88,11 @@ class IVMClassifier(DiscreteMachine):
         Whether all classes have one kernel. False, for "ovr", learns one for each class against the rest, as the
         papers do, which takes about as many times longer as there are classes; ``kernel_`` is then a list.
     class_weight : dict of {label: weight}, "balanced" or None
-        Multiplies the weight of every row by that of its class. "balanced" gives all classes the same sum of weights,
-        the number of rows (or the sum of their weights) divided by the number of classes. Predicted probabilities are
-        then those of a world where classes occur in these proportions: to find rare rows without giving up honest
-        probabilities, lower the threshold instead. With "probit" and "softmax", weights of more than two classes must
-        be whole numbers, of rows that count as repeated.
+        Predictions are those of a world where each class is so many times as frequent as among the training rows:
+        probabilities are multiplied by the weights and normalised, ``predict`` and ``decision_function`` follow. The
+        model itself is learned without them, which predicts better, and in no more time, than weighting the rows would.
+        "balanced" makes all classes equally frequent: the number of rows (or the sum of their weights) divided by that
+        of the class and by the number of classes. A weight of zero leaves the rows of a class out.
     block_size : int or "auto"
         Most rows included between two looks at all rows; blocks start at one row and grow. 1 is the algorithm of the
         papers, and what "auto" takes for up to a thousand rows.
@@ -133,6 +136,8 @@ class IVMClassifier(DiscreteMachine):
     ----------
     classes_ : array of shape (n_classes,)
     n_classes_ : int
+    class_shift_ : array of shape (n_classes,)
+        Logarithms of the class weights.
     active_ : array of int
         Included training rows, in order of inclusion.
     active_vectors_ : array or CSR matrix
@@ -213,23 +218,22 @@ class IVMClassifier(DiscreteMachine):
         self.n_classes_ = len(self.classes_)
         if self.n_classes_ == 1:
             raise ParameterError(f"y has one class only, {self.classes_[0]}; a classifier needs rows of two classes")
+        self.class_shift_ = class_shift(self.class_weight, self.classes_, index, sample.weight)
         score = vars(self)["score"]
         if self.n_classes_ > 2:
-            sample = sample.repeated()
-            labels = np.searchsorted(self.classes_, sample.y)
-            return sample, labels.astype(np.intp), self._class_likelihood(labels), CLASS_VARIANCE, score
+            return sample, index.astype(np.intp), self._class_likelihood(index, sample.weight), CLASS_VARIANCE, score
         targets = 2.0 * index - 1.0
         likelihood = discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets, sample.weight))
         return sample, targets, likelihood, CLASS_VARIANCE, score
 
-    def _class_likelihood(self, labels: Rows) -> ClassLikelihood:
+    def _class_likelihood(self, labels: Rows, weight: Floats | None) -> ClassLikelihood:
         if not isinstance(self.likelihood, str) or self.likelihood != "probit":
             raise ParameterError(
                 f"likelihood={self.likelihood!r} is for two classes, y has {self.n_classes_}; for more choose by "
                 "multi_class ('softmax' is the logistic one), for ordered ones use IVMOrdinalClassifier, for numbers "
                 "IVMRegressor"
             )
-        return MULTI_CLASS[self.multi_class](class_bias(labels, self.n_classes_))
+        return MULTI_CLASS[self.multi_class](class_bias(labels, self.n_classes_, weight))
 
     def _training(self, sample: Sample, targets: Floats, kernel: Kernel, likelihood: Any, score: Any) -> Training:
         if self.n_classes_ == 2:
@@ -247,6 +251,8 @@ class IVMClassifier(DiscreteMachine):
             raise ParameterError(
                 f"learn={criterion!r} is for two classes; for more use 'ep' or None, or shared_kernel=False"
             )
+        if sample.weight is not None and self.multi_class in ("probit", "softmax"):
+            _check_coupled(sample.weight)
         likelihood = likelihood.weigh(sample.weight)
         kind = BoundTraining if self.multi_class == "variational" else ClassTraining
         training = prepare(self, sample, targets, kernel, likelihood, score, kind, self.n_classes_)
@@ -268,3 +274,11 @@ class IVMClassifier(DiscreteMachine):
             return log_proba[:, 1] - log_proba[:, 0]
         rest = [logsumexp(np.delete(log_proba, c, axis=1), axis=1) for c in range(self.n_classes_)]
         return np.asarray(log_proba - np.stack(rest, axis=1))
+
+
+def _check_coupled(weight: Floats) -> None:
+    if weight.max() > _MOST_COPIES:
+        raise ParameterError(
+            f"a row has weight {weight.max():.3g}, more equal rows than inference for coupled classes can cope with: "
+            f"divide sample_weight so that none is above {_MOST_COPIES:g}, or use multi_class='ovr' or 'variational'"
+        )

@@ -3,12 +3,15 @@
 from typing import Any
 
 import numpy as np
+from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
 from .._types import Array, Floats, Inputs
 from ..errors import ParameterError
 from ..likelihoods import Discrete, Likelihood
 from .base import InformativeVectorMachine
+from .class_weight import rows_told
+from .sample import Sample
 from .score_method import MethodBesideParameter
 
 __all__ = ["DiscreteMachine", "discrete"]
@@ -20,7 +23,15 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
     classes_: Array
     likelihood_: Discrete
     score = MethodBesideParameter(ClassifierMixin.score)
-    _fitted = (*InformativeVectorMachine._fitted, "classes_")
+    class_weight: Any
+    class_shift_: Floats
+    _fitted = (*InformativeVectorMachine._fitted, "classes_", "class_shift_")
+
+    def _sample(self, X: Inputs, y: Any, sample_weight: Any) -> Sample:
+        """Return the rows that count, and whose class does; where parameters are learned, each for one observation."""
+        sample = Sample.of(X, y, sample_weight)
+        sample = sample.told(rows_told(self.class_weight, sample.y)).merged(self.kernel, self.likelihood)
+        return sample if self.learn is None else sample.counted()
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Predict the log probability of every class.
@@ -32,10 +43,14 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
         Returns
         -------
         log_proba : array of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``. Accurate far into the tails.
+            Columns in the order of ``classes_``, shifted by ``class_weight``. Accurate far into the tails.
         """
         mean, var = self._latent(X)
-        return self.likelihood_.log_proba(mean, var)
+        log_proba = self.likelihood_.log_proba(mean, var)
+        if not self.class_shift_.any():
+            return log_proba
+        shifted: Floats = log_softmax(log_proba + self.class_shift_, axis=1)
+        return shifted
 
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of every class, the uncertainty about the function averaged over.

@@ -11,7 +11,6 @@ from ..evidence import log_evidence
 from ..likelihoods import Discrete, Likelihood, total_weight
 from ..posterior import FactorisedPosterior, Posterior
 from ..projected import Sweep
-from ..projected import left_out as without_site
 from ..selection import Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
 from .gain_driver import GainDriver
@@ -158,7 +157,7 @@ class Run:
         if isinstance(self.training.likelihood, Discrete):
             return None
         rows = some_rows(self.training.priority)
-        return self.training.residuals(without_own_site(posterior, active, self.X, rows), rows)
+        return self.training.residuals(without_own_site(posterior, active, self.X, rows, self.training.group), rows)
 
     def _free(self) -> None:
         if not self.training.keep:
@@ -184,7 +183,7 @@ class Run:
         posterior, shard, found = projected
         likelihood, sites = training.fitted_likelihood(shard, found), projected.sites(active)
         real = training.n_functions == 1 and not isinstance(likelihood, Discrete)
-        residuals = training.residuals(without_site([shard], found.beliefs), shard.rows) if real else None
+        residuals = training.residuals(training.left_out(shard, found), shard.rows) if real else None
         return interruption.asked, Result(
             posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps,
             total_weight(shard.likelihood, len(shard.rows)), str(shard.dtype), residuals,

@@ -13,6 +13,7 @@ from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..selection import Callback
 from .callbacks import outside
+from .class_weight import class_shift
 from .defaults import ORDINAL_VARIANCE, named, ordinal
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
@@ -41,8 +42,8 @@ max_time, dtype, n_jobs, warm_start, callback, random_state, verbose
     ----------
     classes_ : array
         The categories, lowest first.
-    active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, log_evidence_, \
-history_, stop_reason_, n_features_in_, feature_names_in_
+    class_shift_, active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, \
+log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         As for IVMClassifier.
 
     Examples
@@ -95,6 +96,7 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         sample = self._sample(X, y, sample_weight)
         targets = self._encode(sample.y, categories).astype(np.float64)
         n = len(self.classes_)
+        self.class_shift_ = class_shift(self.class_weight, self.classes_, targets.astype(np.intp), sample.weight)
         makers = {"ordinal": lambda y, weight: ordinal(y, n, ORDINAL_VARIANCE, weight)}
         likelihood = discrete(named(makers, self.likelihood, targets, sample.weight))
         if len(likelihood.labels) != n:

@@ -69,7 +69,7 @@ def prepare(
         _in_precision(X, kernel, dtype), y, kernel, likelihood,
         score_function(score), _score_name(score, approximation), wanted, initial, schedule,
         rule, dtype, selection, priority, held_back, approximation, blur, calibrate,
-        kept, bool(estimator.warm_start), sample, limit,
+        kept, bool(estimator.warm_start), sample, limit, sample.group,
     ).sufficient()  # fmt: skip
 
 

@@ -1,24 +1,23 @@
 """The rows that a fit is about: those of positive weight, equal ones taken together."""
 
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils.class_weight import compute_class_weight
 
-from .._types import Array, Floats, Inputs, Rows
+from .._types import Array, Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Weighted, weighted
+from .counting import as_copies, told_apart
+from .equal_rows import first_equal, row_keys
 from .unit import Unit
 
 __all__ = ["Sample"]
 
-_COMPARED_ROWS, _COMPARED_NUMBERS = 10_000, 20_000_000  # up to which equal rows are looked for
+_SORTED = 8  # columns that tell most rows apart
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,9 @@ class Sample:
         Positive; None if all are one.
     unit : Unit
         Of real targets, in which a fit works.
+    group : array of int, optional
+        The same number for rows of equal inputs, which have one latent value; None if there are none such, or it cannot
+        be told.
     """
 
     X: Inputs
@@ -44,6 +46,7 @@ class Sample:
     place: Rows
     weight: Floats | None = None
     unit: Unit = field(default_factory=Unit)
+    group: Rows | None = None
 
     @classmethod
     def of(cls, X: Inputs, y: Array, sample_weight: Any = None) -> Self:
@@ -56,87 +59,66 @@ class Sample:
         """Return the same with weights multiplied; rows whose weight becomes zero are left out."""
         product = weight if self.weight is None else self.weight * weight
         told = product > 0.0
-        some = self if told.all() else self._take(np.flatnonzero(told))
         product = product[told]
-        return replace(some, weight=None if np.all(product == 1.0) else product)
+        return replace(self.told(told), weight=None if np.all(product == 1.0) else product)
+
+    def told(self, which: Mask) -> Self:
+        """Return some of the rows."""
+        return self if which.all() else self._take(np.flatnonzero(which))
 
     def _take(self, at: Rows) -> Self:
         weight, here = None if self.weight is None else self.weight[at], np.full(len(self.rows) + 1, -1)
         here[at] = np.arange(len(at))  # the last one stays -1
         return replace(
-            self, X=self.X[at], y=self.y[at], rows=self.rows[at], place=here[self.place], weight=weight
+            self, X=self.X[at], y=self.y[at], rows=self.rows[at], place=here[self.place], weight=weight,
+            group=None if self.group is None else self.group[at],
         )  # fmt: skip
-
-    def balanced(self, class_weight: Any) -> Self:
-        """Return the same with the weight of each row times that of its class, a dict or "balanced"."""
-        if class_weight is None:
-            return self
-        if not isinstance(class_weight, dict) and not (isinstance(class_weight, str) and class_weight == "balanced"):
-            raise ParameterError(f"class_weight must be None, 'balanced' or a dict of labels, got {class_weight!r}")
-        classes, index = np.unique(self.y, return_inverse=True)
-        if isinstance(class_weight, dict):
-            by_class = np.array(compute_class_weight(class_weight, classes=classes, y=self.y), dtype=np.float64)
-        else:
-            by_class = 1.0 / np.bincount(index, weights=self.weight)
-            by_class *= (len(index) if self.weight is None else self.weight.sum()) / len(classes)
-        if not np.all(np.isfinite(by_class) & (by_class >= 0.0)) or not by_class.any():
-            raise ParameterError(f"class_weight must be numbers from 0, some of them positive, got {class_weight!r}")
-        return self.times(by_class[index])
 
     def merged(self, kernel: Kernel | None, likelihood: str | Likelihood) -> Self:
         """Return the same with equal rows, inputs and target alike, taken as one whose weight is the sum of theirs.
 
         Rows have the same latent value if their inputs are equal, unless the kernel has white noise, and say the same
-        if the likelihood has no parameters of its own for each row. When some weight is not one, rows come in an order
+        if the likelihood has no parameters of its own for each row. When weights differ, rows come in an order
         that depends on nothing but what they are: so it is all the same whether a row is repeated or weighted.
         """
-        if not self._comparable(kernel, likelihood):
+        if not self._comparable(kernel):
             return self
-        digests = self._digests()
-        found, first, index = np.unique(digests, return_index=True, return_inverse=True)
-        if len(found) == len(digests) and self.weight is None:
+        keys = row_keys(self.X, whole=self.weight is not None)
+        group = first_equal(self.X, keys)
+        alone = bool(np.all(group == np.arange(len(group))))
+        if alone and self.weight is None:
             return self
-        weight, order = np.bincount(index, weights=self.weight), np.arange(len(found))
-        if np.all(weight == 1.0):  # in the order given
-            order = np.argsort(first)
-        rank = np.argsort(order)
-        place = np.append(rank[index], -1)[self.place]
-        kept, weight = self._take(first[order]), weight[order]
-        return replace(kept, place=place, weight=None if np.all(weight == 1.0) else weight)
-
-    def repeated(self) -> Self:
-        """Return the same with every row as often as its weight says, if all weights are whole numbers."""
-        if self.weight is None:
-            return self
-        times = np.rint(self.weight).astype(np.intp)
-        if not np.array_equal(times, self.weight):
-            return self
-        at, first = np.repeat(np.arange(len(times)), times), np.append(np.cumsum(times) - times, -1)
-        return replace(self, X=self.X[at], y=self.y[at], rows=self.rows[at], place=first[self.place], weight=None)
-
-    def _comparable(self, kernel: Kernel | None, likelihood: str | Likelihood) -> bool:
-        n = self.X.shape[0]
-        numbers = self.X.nnz if sparse.issparse(self.X) else self.X.size
-        if self.X.dtype == object or n > _COMPARED_ROWS or numbers > _COMPARED_NUMBERS:
-            return False
         if isinstance(likelihood, Likelihood) and likelihood.take(np.arange(1)) != likelihood:
+            return replace(self, group=None if alone else group)
+        target = np.unique(self.y, return_inverse=True)[1]
+        order = np.lexsort((group, target, keys, *_first_columns(self.X)))  # what rows are decides, not where they are
+        new = np.append(True, (np.diff(group[order]) != 0) | (np.diff(target[order]) != 0))
+        index = np.empty(len(order), dtype=np.intp)
+        index[order] = np.cumsum(new) - 1
+        weight, first = np.bincount(index, weights=self.weight), order[new]
+        rank = np.arange(len(first))
+        if np.all(weight == weight[0]):  # in the order given
+            rank = np.argsort(np.argsort(first))
+        kept = self._take(first[np.argsort(rank)])
+        weight = weight[np.argsort(rank)]
+        return replace(
+            kept, place=np.append(rank[index], -1)[self.place], weight=None if np.all(weight == 1.0) else weight,
+            group=None if alone else group[first[np.argsort(rank)]],
+        )  # fmt: skip
+
+    def counted(self) -> Self:
+        """Return the same with weights that say for how many observations rows stand; see ``counting``."""
+        if self.weight is None or told_apart(self.y, self.weight, self.group):
+            return self
+        weight = as_copies(self.weight)
+        return replace(self, weight=None if np.allclose(weight, 1.0, rtol=1e-12, atol=0.0) else weight)
+
+    def _comparable(self, kernel: Kernel | None) -> bool:
+        """Whether rows of equal inputs can be told, and have the same latent value."""
+        if self.X.dtype == object:
             return False
         some = self.X[:2]
         return kernel is None or np.allclose(kernel.diag(some), np.diagonal(kernel(some, some)))
-
-    def _digests(self) -> Array:
-        """Return sixteen bytes for each row that tell it from every other one."""
-        y = np.unique(self.y, return_inverse=True)[1] if self.y.dtype.kind not in "f" else self.y + 0.0
-        if not sparse.issparse(self.X):
-            X = self.X + 0.0  # no negative zeros
-            parts = [[X[i], y[i]] for i in range(len(y))]
-        else:
-            X = self.X.copy()
-            X.sum_duplicates()
-            X.eliminate_zeros()
-            ends = X.indptr
-            parts = [[X.indices[a:b], X.data[a:b], v] for a, b, v in zip(ends[:-1], ends[1:], y, strict=True)]
-        return np.array([_digest(part) for part in parts])
 
     @property
     def n_given(self) -> int:
@@ -158,7 +140,9 @@ class Sample:
             all_targets[self.rows] = targets
             likelihood.check_targets(all_targets)
             likelihood = likelihood.take(self.rows)
-        if self.weight is None or not isinstance(likelihood, Likelihood):  # of many classes: see ``repeated``
+        if self.weight is None or not isinstance(
+            likelihood, Likelihood
+        ):  # of many classes: see ``ClassLikelihood.weigh``
             return likelihood
         if isinstance(likelihood, Weighted):
             return weighted(likelihood.likelihood, likelihood.weight * self.weight)
@@ -167,6 +151,11 @@ class Sample:
     def unweighed(self, likelihood: Likelihood) -> Likelihood:
         """Return a likelihood without the weights that ``weigh`` has given it."""
         return likelihood.likelihood if self.weight is not None and isinstance(likelihood, Weighted) else likelihood
+
+
+def _first_columns(X: Inputs) -> Array:
+    """A few columns to sort rows by: their units do not matter, as they do for keys; nothing for a sparse matrix."""
+    return X[:, :_SORTED].T[::-1] if isinstance(X, np.ndarray) else np.empty((0, X.shape[0]))
 
 
 def _checked(sample_weight: Any, n: int) -> Floats:
@@ -181,10 +170,3 @@ def _checked(sample_weight: Any, n: int) -> Floats:
     if not weight.any():
         raise ParameterError("sample_weight is zero for all rows: nothing is left to learn from")
     return weight
-
-
-def _digest(part: list[Any]) -> bytes:
-    whole = blake2b(digest_size=16)
-    for values in part:
-        whole.update(values.tobytes())
-    return whole.digest()

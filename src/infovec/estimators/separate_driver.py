@@ -11,7 +11,7 @@ from ..errors import ParameterError
 from ..evidence import log_evidence
 from ..multiclass import LeftOut, SeparatePosterior, calibrated, fit_factorised
 from ..posterior import FactorisedPosterior, ProjectedPosterior
-from ..projected import Sweep, left_out
+from ..projected import Sweep
 from ..selection import Callback, Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
 from ..variational import fit_variational
@@ -87,7 +87,8 @@ class SeparateDriver(ABC):
 
     def factorised_part(self, posterior: FactorisedPosterior, active: Rows) -> Part:
         """Return the part of a class whose active rows alone have sites."""
-        known = without_own_site(posterior, active, self.training.given.X, some_rows(self.training.priority))
+        t = self.training
+        known = without_own_site(posterior, active, t.given.X, some_rows(t.priority), t.group)
         return Part(posterior, active, posterior.precision, posterior.site_mean, known)
 
     def result(self, X: Inputs) -> "Result":
@@ -103,8 +104,11 @@ class SeparateDriver(ABC):
         posterior = SeparatePosterior(
             self.parts[0].posterior.kernel, _double(X[active]), tuple(part.posterior for part in self.parts)
         )
-        labels = training.y[some_rows(training.priority)].astype(np.intp)
-        known = LeftOut(np.stack([part.left_out for part in self.parts], axis=2), labels)
+        rows = some_rows(training.priority)
+        weight = training.class_likelihood.take(rows).weight
+        known = LeftOut(
+            np.stack([part.left_out for part in self.parts], axis=2), training.y[rows].astype(np.intp), weight
+        )
         likelihood: Any = calibrated(training.class_likelihood.for_new_rows(), [known])
         return Result(
             posterior, likelihood, active, precision, mean, self.evidence, self.converged, self.sweeps,
@@ -174,7 +178,7 @@ class RestDriver(SeparateDriver):
         with Interruption() as interruption:
             projected = infer_all_rows(one, active, self.training.given.X, driver.sites, watch)
         found = projected.found
-        known = left_out([projected.shard], found.beliefs)[:, some_rows(self.training.priority)]
+        known = one.left_out(projected.shard, found)[:, some_rows(self.training.priority)]
         self.parts.append(Part(projected.posterior, active, *projected.sites(active), known, projected.shard.dtype))
         self.sweeps += [s._replace(log_evidence=self.evidence + s.log_evidence) for s in found.sweeps]
         self.evidence += found.log_evidence

@@ -87,6 +87,7 @@ class Training:
     keep: bool  # what selection made, to go on from
     given: Sample  # the rows as the user has them
     limit: int  # bytes that training may take
+    group: Rows | None = None  # the same number for rows of equal inputs
     learned: int = 0  # numbers that were learned from these rows
 
     site_tolerance: ClassVar[float] = 1e-4
@@ -180,7 +181,8 @@ class Training:
             self, X=X if every else X[rows], y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
             wanted=wanted, initial=np.empty(0, dtype=np.intp), schedule=Schedule.choose(None, None, n, wanted),
             rule=IndexRule(), dtype=dtype, selection="all", priority=self.priority[rows],
-            held_back=np.zeros(n, dtype=bool), feature_entries=n * wanted,
+            group=None if self.group is None else self.group[rows], held_back=np.zeros(n, dtype=bool),
+            feature_entries=n * wanted,
         ).in_precision()  # fmt: skip
 
     def in_precision(self) -> "Training":
@@ -219,9 +221,15 @@ class Training:
         """Return the likelihood to predict with."""
         if not self.calibrate or not isinstance(self.likelihood, Discrete):
             return self.likelihood
-        return self.likelihood.with_spread(
-            best_spread(shard.likelihood, shard.y, left_out([shard], found.beliefs)).share
-        )
+        return self.likelihood.with_spread(best_spread(shard.likelihood, shard.y, self.left_out(shard, found)).share)
+
+    def left_out(self, shard: Any, found: Inference) -> Floats:
+        """Latent means and variances of the rows of a shard, each without those of the same inputs."""
+        return left_out([shard], found.beliefs, self.groups_of(shard.rows))
+
+    def groups_of(self, rows: Rows) -> Rows | None:
+        """Return which of some rows have equal inputs."""
+        return None if self.group is None else self.group[rows]
 
     def residuals(self, known: Floats, rows: Rows) -> Floats:
         """Quantiles of the normal scores of targets under what is known of rows left out, latent means and variances.
@@ -244,7 +252,8 @@ class Training:
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> ProjectedEvidence:
         """Return what learning maximises for these rows, whose numbers in the whole training set are given."""
-        return ProjectedEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.exact_rows(rows))
+        exact = self.exact_rows(rows)
+        return ProjectedEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.group, exact)
 
     def exact_rows(self, rows: Rows) -> Callable[[], Inputs]:
         """Return how to get the inputs of some of the given rows in double precision, should they be needed."""

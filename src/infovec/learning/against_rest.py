@@ -39,8 +39,9 @@ class AgainstRest:
         for c, machine in enumerate(self.machines):
             machine.active = self.select(c, model.kernel)
             shard, _, found = machine.settle(model.kernel, likelihood.of_class(c))
-            known.append(left_out([shard], found.beliefs))
+            known.append(left_out([shard], found.beliefs, machine.group))
             evidence += found.log_evidence
-        rows = LeftOut(np.stack(known, axis=2), self.labels)
+        weight = likelihood.take(self.machines[0].rows).weight
+        rows = LeftOut(np.stack(known, axis=2), self.labels, weight)
         loss = left_out_loss(calibrated(likelihood.for_new_rows(), [rows]), [rows])
         return evidence + model.log_prior()[0], loss

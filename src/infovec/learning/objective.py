@@ -37,6 +37,8 @@ class ProjectedEvidence:
     blur : bool
     tolerance : float
         Of the sites: the evidence is exact to its square, the gradient to itself.
+    group : array of int, optional
+        The same number for rows of equal inputs, which are left out together.
     exact : callable, optional
         Returns the inputs in double precision, which is gone on in where single precision is not enough.
     """
@@ -50,10 +52,11 @@ class ProjectedEvidence:
         dtype: str,
         blur: bool,
         tolerance: float = 1e-3,
+        group: Rows | None = None,
         exact: Callable[[], Inputs] | None = None,
     ) -> None:
         self.rows, self.X, self.y, self.active, self.dtype, self.blur = rows, X, y, active, dtype, blur
-        self.tolerance, self.exact = tolerance, exact
+        self.tolerance, self.group, self.exact = tolerance, group, exact
         self._sites: tuple[Floats, Floats] | None = None
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
@@ -66,7 +69,7 @@ class ProjectedEvidence:
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the spread that suits them best."""
         shard, _, found = self.settle(model.kernel, model.likelihood)
-        loss = best_spread(shard.likelihood, self.y, left_out([shard], found.beliefs)).loss
+        loss = best_spread(shard.likelihood, self.y, left_out([shard], found.beliefs, self.group)).loss
         return found.log_evidence + model.log_prior()[0], loss
 
     def settle(self, kernel: Kernel, likelihood: Likelihood) -> tuple[ProjectedShard, Basis, Inference]:
@@ -111,7 +114,7 @@ class CoupledEvidence(ProjectedEvidence):
 
     def _infer(self, model: Model) -> tuple[CoupledShard, Basis, Inference]:
         kernel, likelihood = model.kernel, cast(ClassLikelihood, model.likelihood)
-        shard = CoupledShard(self.rows, self.X, self.y, kernel, likelihood, self.dtype, self.blur)
+        shard = CoupledShard(self.rows, self.X, self.y, kernel, likelihood, self.dtype, self.blur, group=self.group)
         basis = make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype)
         shard.project(basis)
         if self._sites is not None:

@@ -33,7 +33,7 @@ class OneClass(ProjectedShard):
     def cavity(self, at: Rows, C: Floats, beta: Floats) -> Cavity:
         """Marginals and cavities of some rows, remembered as what is known of rows left out."""
         cavity = super().cavity(at, C, beta)
-        self.all.left_out[:, at, self.c] = cavity.cavity_mean, cavity.cavity_var + self.variance_left[at]
+        self.all.seen[:, at, self.c] = cavity.mean, cavity.var, self.precision[at], self.b[at]
         return cavity
 
     def tell(self) -> None:

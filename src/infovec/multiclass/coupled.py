@@ -9,6 +9,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..numerics.cholesky import row_solver
+from ..projected import of_groups
 from ..shards import Cavity, Projections, Steps, for_each
 from ..shards.projected import in_units, log_site_integral, take_out
 from .likelihood import ClassLikelihood
@@ -18,6 +19,8 @@ __all__ = ["CoupledShard", "Solver", "Swept", "solvers"]
 
 Solver: TypeAlias = Callable[[Floats], Floats]
 _FAINT = 1e-9  # precision of a site, as a share of the posterior's, that is left out of the sums
+_LEAST_SHARE = 1e-12
+_MOST_TAKEN = 0.9  # of what is known of a projection without its row
 _MOST_TIED = 0.95  # of q_y sum pi, which is below one
 
 
@@ -46,6 +49,11 @@ class CoupledShard(Projections):
     and its Gaussian stand-in is diagonal in the classes, so that a row costs O(C) beside the products with V. The force
     of a site is :math:`\alpha = b - \pi \mu`; their sum V alpha is the posterior mean of v.
 
+    A row of weight k has k equal sites, as if it were there k times: the posterior knows their product, each of them is
+    matched in the cavity without itself alone, and the evidence counts it k times. So whole weights are repetitions,
+    and others come between and below: this is power EP (Minka 2004) with the power 1 / k, of which the evidence has the
+    same gradient as that of EP.
+
     Parameters
     ----------
     rows, X, kernel, dtype, blur, max_entries
@@ -53,6 +61,8 @@ class CoupledShard(Projections):
     labels : array of int
         Classes of these rows, from 0.
     likelihood : ClassLikelihood
+    group : array of int, optional
+        The same number for rows of equal inputs, which are left out together.
     """
 
     def __init__(
@@ -65,12 +75,15 @@ class CoupledShard(Projections):
         dtype: str,
         blur: bool = True,
         max_entries: int | None = None,
+        group: Rows | None = None,
     ) -> None:
         super().__init__(rows, X, kernel, dtype, blur, max_entries)
-        self.labels, self.likelihood = labels, likelihood.take(rows)
+        self.labels, self.likelihood, self.group = labels, likelihood.take(rows), group
+        self.copies: Floats = np.broadcast_to(self.likelihood.copies, len(rows))
+        self._in_part = bool(np.any(self.copies < 1.0))
         shape = len(rows), likelihood.n_classes
         self.precision, self.b, self.log_site = np.zeros(shape), np.zeros(shape), np.zeros(len(rows))
-        self.left_out = np.zeros((2, *shape))  # mean and variance of the latent values when a row's site is taken out
+        self.seen = np.zeros((4, *shape))  # mean and variance of the projections, and the sites that gave them
         self._missing = np.zeros(shape)
         self._ties, self._own_var = np.zeros(shape), np.zeros(len(rows))  # how the forces answer to a move
         self._step = np.zeros((2, *shape))
@@ -79,6 +92,18 @@ class CoupledShard(Projections):
         """Precisions and shifts of some rows, shape (len(rows), C)."""
         at = np.searchsorted(self.rows, rows)
         return self.precision[at], self.b[at]
+
+    @property
+    def weight(self) -> Floats | None:
+        """How many times each row counts."""
+        return self.likelihood.weight
+
+    @property
+    def left_out(self) -> Floats:
+        """Means and variances of the latent values without the sites of all rows of the same inputs, (2, n, C)."""
+        mean, var, precision, b = self.seen
+        cavity = take_out(mean, var, of_groups(precision, self.group), of_groups(b, self.group), self.dtype)
+        return np.stack([cavity.cavity_mean, cavity.cavity_var + self.variance_left[:, None]])
 
     def shift(self) -> Floats:
         """Sum of b V over all rows, shape (C, d)."""
@@ -117,7 +142,8 @@ class CoupledShard(Projections):
         return (V @ change.T.astype(self.dtype)).astype(np.float64)
 
     def _fall(self, chunk: slice, delta: Floats) -> Floats:
-        return _fall(delta, self.labels[chunk], self._ties[chunk], self._own_var[chunk])
+        one = _fall(delta, self.labels[chunk], self._ties[chunk], self._own_var[chunk])
+        return self.copies[chunk, None] * one
 
     def sums(self) -> Floats:
         """Sum of pi V V^T over all rows, for every class."""
@@ -158,10 +184,14 @@ class CoupledShard(Projections):
             np.copyto(C, V)
             one(C)
             var[:, c] = np.einsum("ij,ij->i", C, C)
-        return take_out(gamma, var, self.precision[at], self.b[at], self.dtype)
+        k, pi = self.copies[at, None], self.precision[at]
+        taken = 1.0 / k
+        if self._in_part:
+            taken = np.where(k < 1.0, 1.0 / np.maximum(k, pi / _most(pi, k, var)), taken)
+        return take_out(gamma, var, taken * pi, taken * self.b[at], self.dtype)
 
     def tilted(self, at: Rows, cavity: Cavity) -> tuple[ClassMoments, Floats]:
-        r"""Tilted moments of the blurred sites, and the precisions of the sites on gamma that match them.
+        r"""Tilted moments of a copy of each blurred site, and the precisions of the sites on gamma that match them.
 
         .. math:: \pi = \frac{\nu}{1 - (q_\setminus + l^2) \nu + l^2 \nu}
         """
@@ -202,21 +232,31 @@ class CoupledShard(Projections):
 
     def _update(self, at: Rows, cavity: Cavity, damping: float, tied: bool) -> tuple[Floats, Floats]:
         """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior."""
-        tilted, precision = self.tilted(at, cavity)
-        pi, b, labels = self.precision[at], self.b[at], self.labels[at]
-        alpha = b - pi * cavity.mean
-        self.log_site[at] = tilted.log_z - log_site_integral(pi, b, cavity).sum(axis=1)
-        lag = cavity.cavity_var * (tilted.g - alpha)  # by which the cavity is off when the force becomes g
+        tilted, one = self.tilted(at, cavity)
+        pi, b, labels, k = self.precision[at], self.b[at], self.labels[at], self.copies[at, None]
+        if self._in_part:
+            one = np.where(k < 1.0, np.minimum(one, _most(pi, k, cavity.var)), one)
+        alpha, precision = b - pi * cavity.mean, k * one
+        self.log_site[at] = k[:, 0] * (tilted.log_z - log_site_integral(pi / k, b / k, cavity).sum(axis=1))
+        # by which the cavity is off when the force becomes g
+        lag = cavity.cavity_mean + cavity.cavity_var * tilted.g - cavity.mean
         ties, own_var = self._ties[at], self._own_var[at] = _star(labels, tilted.nu, cavity.cavity_var)
-        missing = tilted.g - alpha + (_fall(lag, labels, ties, own_var) if tied else precision * lag)
+        missing = k * (tilted.g + (_fall(lag, labels, ties, own_var) if tied else one * lag)) - alpha
         self.precision[at] = pi + damping * (precision - pi)
         self.b[at] = alpha + damping * missing + self.precision[at] * cavity.mean
-        self._missing[at], self.left_out[:, at] = (
-            missing,
-            [cavity.cavity_mean, cavity.cavity_var + self.variance_left[at, None]],
-        )
+        self._missing[at], self.seen[:, at] = missing, [cavity.mean, cavity.var, pi, b]
         influence = in_units(precision, alpha + missing + precision * cavity.mean, cavity)
         return np.stack([(precision - pi) * cavity.var, missing * np.sqrt(cavity.var)]), influence
+
+
+def _most(pi: Floats, k: Floats, var: Floats) -> Floats:
+    r"""Largest precision of one of k < 1 copies: taken out, it leaves a tenth of what is known without the row.
+
+    .. math:: r - (1 - k) \pi_1 \ge \tfrac1{10} r, \qquad r = \frac1q - k \pi_1
+    """
+    whole = 1.0 / np.maximum(var, 1e-300)
+    rest = np.maximum(whole - pi, _LEAST_SHARE * whole)
+    return _MOST_TAKEN * rest / np.maximum(1.0 - k, _LEAST_SHARE)
 
 
 def _star(labels: Rows, nu: Floats, var: Floats) -> tuple[Floats, Floats]:

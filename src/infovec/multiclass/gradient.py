@@ -23,7 +23,8 @@ def coupled_gradient(
     r"""Gradient of the EP evidence at its fixed point, where the sites count as constants.
 
     Each class adds what its function would alone; through the blur all of them see the same l^2. With m_c and S_c the
-    posterior mean and covariance of v in class c, and :math:`w_i = \tfrac12 \sum_c (g_{ic}^2 - \nu_{ic})`,
+    posterior mean and covariance of v in class c, and :math:`w_i = \tfrac12 \sum_c (g_{ic}^2 - \nu_{ic})`, times the
+    copies of the row,
 
     .. math:: G_V = \sum_c \bigl(m_c (b_c - \Pi_c \mu_c)^T - S_c V \Pi_c\bigr) - 2 V \mathrm{diag}(w), \qquad
               G_{K_I} = -\tfrac12 L^{-T} \bigl(\sum_c (m_c m_c^T + S_c - I) - 2 V \mathrm{diag}(w) V^T\bigr) L^{-1}.
@@ -53,13 +54,14 @@ class _Sum:
             at, V = np.arange(chunk.start, chunk.stop), shard.features(chunk)
             cavity = shard.cavity(at, V, self.mean, solve, np.empty(V.shape, dtype=shard.dtype))
             tilted, _ = shard.tilted(at, cavity)
-            w = 0.5 * (tilted.g**2 - tilted.nu).sum(axis=1) if shard.blur else np.zeros(len(at))
+            k = shard.copies[at]
+            w = 0.5 * k * (tilted.g**2 - tilted.nu).sum(axis=1) if shard.blur else np.zeros(len(at))
             pull = shard.b[at] - shard.precision[at] * cavity.mean
             G = _by_features(V, pull @ self.mean, shard.precision[at], S, w)
             by_kernel = through_rows(shard, chunk, self.kernel, self.X, G @ inverse, w)
             VwV = (V * w.astype(shard.dtype)[:, None]).T @ V
             with self.lock:
-                self.by_likelihood += self.likelihood.d_log_z(tilted).sum(axis=1)
+                self.by_likelihood += self.likelihood.d_log_z(tilted) @ k
                 self.by_kernel += by_kernel
                 self.VwV += VwV
 

@@ -31,7 +31,7 @@ class ClassLikelihood(Parametrised, ABC):
     spread : float
         Share of the latent variances that counts for the probabilities of new rows; one unless calibrated too.
     weight : array of shape (n_rows,), optional
-        The power to which the likelihood of each training row is raised.
+        How many times each training row counts: the power to which its likelihood is raised.
     """
 
     bias: Floats = field(default_factory=lambda: np.zeros(3))
@@ -86,11 +86,12 @@ class ClassLikelihood(Parametrised, ABC):
 
     def weigh(self, weight: Floats | None) -> Self:
         """Return the likelihood whose rows have weights."""
-        if weight is None:
-            return self
-        raise ParameterError(
-            "weights of coupled classes must be whole numbers: scale them up and round, or use multi_class='ovr'"
-        )
+        return replace(self, weight=weight)
+
+    @property
+    def copies(self) -> float | Floats:
+        """Of how many equal sites the one of each training row is made, when ``tilted`` is about one of them."""
+        return 1.0
 
     def label_noise(self, mean: Floats, var: Floats) -> Floats:
         """Raise: labels without an order have no standard deviation."""
@@ -114,6 +115,10 @@ class RaceLikelihood(ClassLikelihood):
 
     def tilted(self, labels: Rows, mean: Floats, var: Floats) -> ClassMoments:
         return moments(self.noise, labels, mean + self.bias, var)
+
+    @property
+    def copies(self) -> float | Floats:
+        return 1.0 if self.weight is None else self.weight
 
     def log_weights(self, mean: Floats, var: Floats) -> Floats:
         return win_log_proba(self.noise, mean + self.bias, var)

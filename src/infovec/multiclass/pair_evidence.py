@@ -45,16 +45,17 @@ def refine_pairs(
     each = kernel_of_each(kernels, likelihood.n_classes)
     at = np.unique(np.concatenate([rows for rows, _, _ in sites]))
     precision, b = spread(sites, at)
-    has_site = precision > 0.0
+    has_site, some = precision > 0.0, likelihood.take(at)
+    k = np.reshape(some.copies, (-1, 1))
     for _ in range(max_sweeps):
         sites = [_gather(sites[c].rows, at, precision[:, c], b[:, c]) for c in range(len(sites))]
         parts = [Dense.of(kernel, of, X, at) for kernel, of in zip(each, sites, strict=True)]
         mean, var = (np.column_stack([getattr(p, name) for p in parts]) for name in ("mean", "var"))
-        cavity = cavities(mean, var, precision, b)
-        _, g, nu = likelihood.tilted(labels[at], cavity.mean, cavity.var)
+        cavity = cavities(mean, var, precision / k, b / k)
+        _, g, nu = some.tilted(labels[at], cavity.mean, cavity.var)
         rest = np.maximum(1.0 - cavity.var * nu, 1e-15)
-        new = np.where(has_site, np.maximum(nu / rest, _LEAST / cavity.var), 0.0)
-        shift = np.where(has_site, (g + cavity.mean * nu) / rest, 0.0)
+        new = np.where(has_site, k * np.maximum(nu / rest, _LEAST / cavity.var), 0.0)
+        shift = np.where(has_site, k * (g + cavity.mean * nu) / rest, 0.0)
         step = np.abs(new - precision) * var, np.abs(shift - b - (new - precision) * mean) * np.sqrt(var)
         precision, b = precision + damping * (new - precision), b + damping * (shift - b)
         if max(float(s.max()) for s in step) < tolerance:
@@ -81,9 +82,9 @@ def pair_evidence(
               + \tfrac12 \sum_c \bigl(h_{I_c}^T b_c - \log |B_c|\bigr)
 
     Z_i is the normaliser of the coupled likelihood under the cavity of row i: without its site for the classes in which
-    it is active, and the marginal for the others. With :math:`\gamma_{ic}` and :math:`\delta_{ic}` the derivatives
-    of the first two sums in mean and variance of a pair, :math:`T = K_{\cdot,I} (K_I + \Pi^{-1})^{-1}` and weights
-    :math:`\xi` of the mean, class by class,
+    it is active, and the marginal for the others. Of a row with k copies both are those of one, and count k times.
+    With :math:`\gamma_{ic}` and :math:`\delta_{ic}` the derivatives of the first two sums in mean and variance
+    of a pair, :math:`T = K_{\cdot,I} (K_I + \Pi^{-1})^{-1}` and weights :math:`\xi` of the mean, class by class,
 
     .. math:: G_{K_{\cdot,I}} = \gamma \xi^T - 2 \, \mathrm{diag}(\delta) T, \qquad
               G_{K_I} = \tfrac12 \bigl(\xi \xi^T - (K_I + \Pi^{-1})^{-1}\bigr) - T^T \gamma \xi^T
@@ -96,6 +97,8 @@ def pair_evidence(
     parts = [Dense.of(kernel, of, X, at) for kernel, of in zip(each, sites, strict=True)]
     mean, var = (np.column_stack([getattr(p, name) for p in parts]) for name in ("mean", "var"))
     precision, b = spread(sites, at)
+    k = np.broadcast_to(likelihood.copies, len(labels))
+    precision, b = precision / k[:, None], b / k[:, None]
     cavity = cavities(mean, var, precision, b)
     tilted = likelihood.tilted(labels, cavity.mean, cavity.var)
     quadratic = precision * mean**2 - 2.0 * mean * b + var * b**2
@@ -103,14 +106,14 @@ def pair_evidence(
     global_terms = sum(
         0.5 * float(p.mean[p.sites.rows] @ p.sites.b) - float(np.log(np.diagonal(p.L)).sum()) for p in parts
     )
-    value = float(tilted.log_z.sum() - log_sites.sum()) + global_terms
+    value = float(k @ (tilted.log_z - log_sites.sum(axis=1))) + global_terms
     if not gradient:
         return PairEvidence(value, [], np.zeros(0), parts)
-    by_mean, by_var = _row_slopes(tilted, cavity, mean, var, precision, b)
+    by_mean, by_var = (k[:, None] * slope for slope in _row_slopes(tilted, cavity, mean, var, precision, b))
     by_kernel = [_through_kernel(p, X, by_mean[:, c], by_var[:, c]) for c, p in enumerate(parts)]
     if isinstance(kernels, Kernel):
         by_kernel = [np.sum(by_kernel, axis=0)]
-    return PairEvidence(value, by_kernel, likelihood.d_log_z(tilted).sum(axis=1), parts)
+    return PairEvidence(value, by_kernel, likelihood.d_log_z(tilted) @ k, parts)
 
 
 def _row_slopes(

@@ -10,13 +10,15 @@ from ..scores import SCORES, Score
 from ..selection import Schedule
 from ..shards import Inclusions, Stubs, break_ties
 from .likelihood import ClassLikelihood
-from .sites import ClassSites, PairSites, cavities, kernel_of_each
+from .sites import Cavities, ClassSites, PairSites, cavities, kernel_of_each
 
 __all__ = ["choose_pair_schedule", "select_pairs"]
 
 _MIN_PRECISION = 1e-8  # of a site, in units of the prior precision of its pair
 _LARGEST = 64  # pairs in a block: every inclusion scores the whole pool, all classes of it
 _POOL = 3  # candidate rows for each pair of a block
+_INNER, _LAST = 6, 40  # steps to the sites of twice as many copies, and to those of all
+_LEAST_SHARE = 0.1  # of a marginal's precision, where the whole of a site is taken out that is there in part only
 _SMALL = 3000  # pairs of row and class up to which one look at all for each inclusion costs little
 
 
@@ -43,6 +45,8 @@ def select_pairs(
     sites that the row has for other classes already. A pair's site matches its marginal moments (SLH eq. 7),
 
     .. math:: \pi = \nu / (1 - a \nu), \qquad b = (g + h \nu) / (1 - a \nu).
+
+    A pair of a row of weight k gets k equal sites, each of which matches the moments in the presence of the others.
 
     Parameters
     ----------
@@ -78,8 +82,10 @@ def select_pairs(
 class _View:
     """Some rows with the marginals and sites of all their classes: what a choice needs."""
 
-    def __init__(self, labels: Rows, mean: Floats, var: Floats, prior: Floats, floor: Floats, priority: Floats) -> None:
-        self.labels, self.mean, self.var, self.prior, self.floor = labels, mean, var, prior, floor
+    def __init__(
+        self, labels: Rows, weight: Floats, mean: Floats, var: Floats, prior: Floats, floor: Floats, priority: Floats
+    ) -> None:
+        self.labels, self.weight, self.mean, self.var, self.prior, self.floor = labels, weight, mean, var, prior, floor
         self.precision, self.b = np.zeros_like(mean), np.zeros_like(mean)
         own_first = 0.5 * (np.arange(mean.shape[1]) == labels[:, None])
         self.priority = (priority[:, None] + own_first) / 2.0
@@ -94,17 +100,33 @@ class _View:
     def taken(self) -> Mask:
         return self.precision > 0.0
 
+    @property
+    def copies(self) -> Floats:
+        return self.weight[:, None]
+
+    def cavity(self) -> Cavities:
+        """Marginals without one copy of the sites that a row has."""
+        k = self.copies
+        return cavities(self.mean, np.maximum(self.var, self.floor), self.precision / k, self.b / k)
+
     def moments(self, likelihood: ClassLikelihood) -> tuple[Floats, Floats, Floats]:
-        at = cavities(self.mean, np.maximum(self.var, self.floor), self.precision, self.b)
+        at = self.cavity()
         log_z, g, nu = likelihood.tilted(self.labels, at.mean, at.var)
         return np.broadcast_to(log_z[:, None], g.shape), g, nu
 
     def keys(self, likelihood: ClassLikelihood, score: Score) -> tuple[Floats, Floats, Floats]:
-        """Score of every pair with ties broken, -inf where it must not be included; g and nu."""
-        log_z, g, nu = self.moments(likelihood)
+        r"""Score of every pair with ties broken, -inf where it must not be included; g and nu of one copy.
+
+        Of k copies that match the moments without each other,
+
+        .. math:: g_k = \frac{k g}{1 + (k - 1) a \nu}, \qquad \nu_k = \frac{k \nu}{1 + (k - 1) a \nu}.
+        """
+        log_z, g, nu = self.moments(likelihood.weigh(self.weight))
+        k = self.copies
+        share = k / (1.0 + (k - 1.0) * self.var * nu)
         precision = nu / np.maximum(1.0 - self.var * nu, 1e-300)
         open_ = ~self.taken & (self.var > self.floor) & (precision * self.prior > _MIN_PRECISION)
-        value = np.where(open_, score(log_z, g, nu, self.mean, self.var), -np.inf)
+        value = np.where(open_, score(k * log_z, share * g, share * nu, self.mean, self.var), -np.inf)
         return break_ties(value, self.priority), g, nu
 
 
@@ -116,7 +138,8 @@ class _State:
     ) -> None:
         self.stubs, self.likelihood, self.score = stubs, likelihood, score
         prior, floor = (np.column_stack([getattr(s, name) for s in stubs]) for name in ("prior_var", "min_var"))
-        self.view = _View(labels, np.zeros_like(prior), prior.copy(), prior, floor, priority)
+        weight = np.ones(len(labels)) if likelihood.weight is None else likelihood.weight
+        self.view = _View(labels, weight, np.zeros_like(prior), prior.copy(), prior, floor, priority)
         self.order: list[list[int]] = [[] for _ in stubs]
 
     def step(self, size: int, pool_size: int) -> int:
@@ -165,6 +188,8 @@ class _Pool:
         h, a = float(view.mean[i, c]), float(view.var[i, c])
         rest = max(1.0 - a * nu, 1e-15)
         pi, b = nu / rest, (g + h * nu) / rest  # SLH eq. 7
+        if view.weight[i] != 1.0:
+            pi, b = self._of_copies(i, c, pi, b)
         if c not in self.A:
             stubs = self.state.stubs[c]
             self.A[c] = stubs.covariance(self.rows) if len(self.rows) > 1 else stubs.var[self.rows][:, None]
@@ -176,6 +201,21 @@ class _Pool:
         view.mean[:, c] += beta * stub
         view.var[:, c] = np.maximum(view.var[:, c] - stub**2, 0.0)
         view.precision[i, c], view.b[i, c] = pi, b
+
+    def _of_copies(self, i: int, c: int, pi: float, b: float) -> tuple[float, float]:
+        """Return the site of all copies of a row from that of the first: twice as many at a time, until they match."""
+        one = self.view.take(np.array([i]))
+        likelihood, k, at = self.state.likelihood.weigh(one.weight), float(one.weight[0]), one.cavity()
+        (h, a), mean, var = (float(at.mean[0, c]), float(at.var[0, c])), at.mean.copy(), at.var.copy()
+        for j in [*2.0 ** np.arange(1.0, np.ceil(np.log2(k))), k]:
+            for _ in range(_LAST if j == k else _INNER):
+                share = max(1.0 + (j - 1.0) * pi * a, _LEAST_SHARE)
+                mean[0, c], var[0, c] = (h + a * (j - 1.0) * b) / share, a / share
+                _, g, nu = likelihood.tilted(one.labels, mean, var)
+                rest = np.maximum(1.0 - var[0, c] * nu[0, c], 1e-15)
+                pi += 0.5 * (nu[0, c] / rest - pi)
+                b += 0.5 * ((g[0, c] + mean[0, c] * nu[0, c]) / rest - b)
+        return k * pi, k * b
 
     def flush(self, c: int) -> None:
         """Tell the stubs of all rows what came in for class c."""

@@ -53,4 +53,4 @@ class MultivariateProbit(RaceLikelihood):
     noise: ClassVar[Noise] = _Normal()
 
     def log_prob(self, labels: Rows, f: Floats) -> Floats:
-        return self.tilted(labels, f, np.zeros_like(f)).log_z
+        return self.copies * self.tilted(labels, f, np.zeros_like(f)).log_z

@@ -1,7 +1,7 @@
 """One class against the rest: every class a probit of its own, and how their probabilities become one."""
 
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -62,9 +62,6 @@ class OneAgainstRest(ClassLikelihood):
         """Return the likelihood of one class against the rest, with the weights of the rows."""
         probit = Probit(float(self.bias[c]))
         return probit if self.weight is None else WeightedDiscrete(probit, self.weight)
-
-    def weigh(self, weight: Floats | None) -> Self:
-        return replace(self, weight=weight)
 
     def log_weights(self, mean: Floats, var: Floats) -> Floats:
         z = (mean + self.bias) / np.sqrt(1.0 + var)

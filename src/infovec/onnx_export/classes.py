@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, Floats
 from ..errors import ParameterError
 from ..likelihoods import Likelihood, Logit, Ordinal, Probit
 from ..multiclass import ClassLikelihood, MultivariateProbit, OneAgainstRest
@@ -16,7 +16,9 @@ from .race import nodes_for, win_log_weights
 __all__ = ["label", "probability"]
 
 
-def probability(g: Graph, likelihood: Likelihood | ClassLikelihood, mean: str, var: str, prior: float) -> str:
+def probability(
+    g: Graph, likelihood: Likelihood | ClassLikelihood, mean: str, var: str, prior: float, shift: Floats
+) -> str:
     """Probability of every class, of shape (n, C).
 
     Parameters
@@ -27,13 +29,24 @@ def probability(g: Graph, likelihood: Likelihood | ClassLikelihood, mean: str, v
         Of the latent functions.
     prior : float
         Their largest prior variance.
+    shift : array of shape (C,)
+        Of the logarithms, before they are normalised.
     """
+    found = _unshifted(g, likelihood, mean, var, prior)
+    if not shift.any():
+        return g.do("Identity", found, name="probability")
+    weighed = g.do("Mul", found, g.constant(np.exp(shift - shift.max())))
+    total = g.do("Unsqueeze", g.row_sums(weighed), g.constant(np.array([1])))
+    return g.do("Div", weighed, total, name="probability")
+
+
+def _unshifted(g: Graph, likelihood: Likelihood | ClassLikelihood, mean: str, var: str, prior: float) -> str:
     if isinstance(likelihood, ClassLikelihood):
         return _of_many(g, likelihood, mean, var, prior)
     below = _cumulative(g, likelihood, mean, var)
     zero = g.times(g.do("Unsqueeze", mean, g.constant(np.array([1]))), 0.0)
     lower, upper = g.do("Concat", zero, below, axis=1), g.do("Concat", below, g.plus(zero, 1.0), axis=1)
-    return g.do("Sub", upper, lower, name="probability")
+    return g.do("Sub", upper, lower)
 
 
 def _cumulative(g: Graph, likelihood: Likelihood, mean: str, var: str) -> str:
@@ -66,7 +79,7 @@ def _of_many(g: Graph, likelihood: ClassLikelihood, mean: str, var: str, prior: 
             f"{type(likelihood).__name__} cannot be exported to ONNX: its probabilities are integrals of a function "
             "that ONNX does not have. Fit with multi_class='ovr' or 'probit', which can be exported"
         )
-    return g.do("Softmax", g.times(log_weights, likelihood.power), name="probability", axis=1)
+    return g.do("Softmax", g.times(log_weights, likelihood.power), axis=1)
 
 
 def label(g: Graph, probability: str, classes: Array) -> int:

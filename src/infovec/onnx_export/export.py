@@ -57,7 +57,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
         outputs |= {"mean": (g.types.DOUBLE, ["n"]), "std": (g.types.DOUBLE, ["n"])}
     else:
         prior = max(float(np.max(part.kernel.diag(part.X))) for part in parts(posterior))
-        kind = label(g, probability(g, likelihood, mean, var, prior), model.classes_)
+        kind = label(g, probability(g, likelihood, mean, var, prior, model.class_shift_), model.classes_)
         outputs |= {"probability": (g.types.DOUBLE, ["n", len(model.classes_)]), "label": (kind, ["n"])}
     exported = g.model(g.types.DOUBLE if dtype == "float64" else g.types.FLOAT, model.n_features_in_, outputs)
     if path is not None:

@@ -6,7 +6,7 @@ from .ep import Inference, Sweep, infer
 from .gain import coupling_free_gain
 from .gradient import Gradient, evidence_gradient
 from .greedy import choose_block
-from .left_out import left_out
+from .left_out import left_out, of_groups
 from .precision import sharp_sites, too_sharp
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "infer",
     "left_out",
     "make_basis",
+    "of_groups",
     "sharp_sites",
     "too_sharp",
     "variational_bound",

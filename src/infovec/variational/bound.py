@@ -37,17 +37,17 @@ def maximise_bound(
     r"""Maximise the bound over the posterior means of the functions (GR06 4.4).
 
     With unit noise the posterior covariances do not depend on the labels, and the bound of GR06 appendix C (constant
-    corrected) becomes
+    corrected) becomes, for rows that count w times, W = diag w,
 
-    .. math:: \sum_n \log Z_n(m_n) - \tfrac12 \sum_c \bigl(m_c^T C_c^{-1} m_c + \log |I + C_c|
-              + \mathrm{tr}(K_c - C_c)\bigr), \qquad C_c = V_c V_c^T,
+    .. math:: \sum_n w_n \log Z_n(m_n) - \tfrac12 \sum_c \bigl(m_c^T C_c^{-1} m_c + \log |I + W C_c|
+              + \mathrm{tr} \, W (K_c - C_c)\bigr), \qquad C_c = V_c V_c^T,
 
     where the last term is what the active rows leave; it is zero, and the bound that of GR06, when all rows are
     active. In the coordinates z with :math:`m_c = R_c z_c` it is
 
-    .. math:: \sum_n \bigl(\log Z_n(m_n) + \tfrac12 |m_n|^2\bigr) - \tfrac12 \sum_c |z_c|^2 + \mathrm{const},
+    .. math:: \sum_n w_n \bigl(\log Z_n(m_n) + \tfrac12 |m_n|^2\bigr) - \tfrac12 \sum_c |z_c|^2 + \mathrm{const},
 
-    concave, with gradient :math:`R_c^T \tilde y_c - z_c`. A step of length one along it is the iteration of GR06 eq.
+    concave, with gradient :math:`R_c^T W \tilde y_c - z_c`. A step of length one along it is the iteration of GR06 eq.
     4.6; L-BFGS takes better ones.
 
     Parameters
@@ -77,7 +77,7 @@ def maximise_bound(
     z = found.x.reshape(d, C)
     value, gradient = at(z)
     converged = bool(np.max(np.abs(gradient), initial=0.0) <= 10.0 * tolerance)
-    constant = sum(len(p.classes) * (p.log_det + float(p.variance_left.sum())) for p in projections)
+    constant = sum(len(p.classes) * (p.log_det + float(p.weight @ p.variance_left)) for p in projections)
     return Optimum(value - 0.5 * constant, z, at.mean, at.g, converged, int(found.nfev))
 
 
@@ -85,7 +85,8 @@ class _Evaluation:
     """Value and gradient in z, and what was found on the way."""
 
     def __init__(self, projections: Sequence[Projection], labels: Rows, likelihood: MultivariateProbit) -> None:
-        self.projections, self.labels, self.likelihood = projections, labels, likelihood
+        self.projections, self.labels, self.likelihood = projections, labels, likelihood.for_new_rows()
+        self.weight = projections[0].weight
         self.mean = np.zeros((len(labels), likelihood.n_classes))
         self.g, self._no_variance = self.mean, np.zeros_like(self.mean)
 
@@ -94,8 +95,8 @@ class _Evaluation:
         for p in self.projections:
             mean[:, p.classes] = p.R @ z[:, p.classes].astype(p.R.dtype)
         log_z, g, _ = self.likelihood.tilted(self.labels, mean, self._no_variance)
-        target = mean + g  # eq. 4.3, 4.4
+        target = self.weight[:, None] * (mean + g)  # eq. 4.3, 4.4
         for p in self.projections:
             gradient[:, p.classes] = p.R.T @ target[:, p.classes].astype(p.R.dtype)
         self.mean, self.g = mean, g
-        return float(np.sum(log_z) + 0.5 * np.sum(mean**2) - 0.5 * np.sum(z**2)), gradient - z
+        return float(self.weight @ (log_z + 0.5 * np.sum(mean**2, axis=1)) - 0.5 * np.sum(z**2)), gradient - z

@@ -83,7 +83,7 @@ def _projected(
     dtype: str,
     tolerance: float,
 ) -> VariationalPosterior:
-    projections = project(kernels, likelihood.n_classes, X, active, dtype)
+    projections = project(kernels, likelihood.n_classes, X, active, dtype, likelihood.weight)
     best = maximise_bound(projections, labels, likelihood, tolerance=tolerance)
     X_active = _double(X[active])
     parts: list[Posterior] = [
@@ -95,22 +95,23 @@ def _projected(
 def _factorised(
     X: Inputs, labels: Rows, kernels: Kernel | Sequence[Kernel], likelihood: MultivariateProbit, found: Included
 ) -> VariationalPosterior:
-    X_active, unit = _double(X[found.rows]), np.ones(len(found.rows))
+    X_active, once = _double(X[found.rows]), likelihood.for_new_rows()
+    precision = np.ones(len(found.rows)) if likelihood.weight is None else likelihood.weight[found.rows]
     groups = classes_by_kernel(kernels, likelihood.n_classes)
     parts: list[Posterior] = [
-        FactorisedPosterior(kernel, X_active, unit, found.target[:, c], L, found.beta[:, c])
+        FactorisedPosterior(kernel, X_active, precision, found.target[:, c], L, found.beta[:, c])
         for (kernel, classes), L in zip(groups, found.L, strict=True)
         for c in classes
     ]
     mean = found.mean[found.rows]
-    log_z = likelihood.tilted(labels[found.rows], mean, np.zeros_like(mean)).log_z
-    # m' C^-1 m with C^-1 m = target - m
-    quadratic = float(np.sum(mean * (found.target - mean)))
+    log_z = once.tilted(labels[found.rows], mean, np.zeros_like(mean)).log_z
+    # m' C^-1 m with C^-1 m = w (target - m)
+    quadratic = float(precision @ np.sum(mean * (found.target - mean), axis=1))
     log_dets = sum(
         2.0 * len(classes) * float(np.log(np.diagonal(L)).sum())
         for (_, classes), L in zip(groups, found.L, strict=True)
     )
-    bound = float(log_z.sum()) - 0.5 * (quadratic + log_dets)
+    bound = float(precision @ log_z) - 0.5 * (quadratic + log_dets)
     return VariationalPosterior(tuple(parts), likelihood, found.rows, bound, len(groups) == 1)
 
 

@@ -30,21 +30,21 @@ def bound_gradient(
 
     With weights :math:`\xi_c` of the means on k(x), q classes that have the kernel, and A = L^-T V^T,
 
-    .. math:: G_{K_{\cdot,I}} = \sum_c g_c \xi_c^T + q \, C (I + C)^{-1} A^T, \qquad
-              G_{K_I} = -\tfrac12 \sum_c \xi_c \xi_c^T - \tfrac{q}{2} A \, C (I + C)^{-1} A^T, \qquad
-              G_{k_{ii}} = -\tfrac{q}{2}.
+    .. math:: G_{K_{\cdot,I}} = W \Bigl(\sum_c g_c \xi_c^T + q \, C (I + W C)^{-1} W A^T\Bigr), \qquad
+              G_{K_I} = -\tfrac12 \sum_c \xi_c \xi_c^T - \tfrac{q}{2} A W C (I + W C)^{-1} W A^T, \qquad
+              G_{k_{ii}} = -\tfrac{q}{2} w_i.
 
-    The gradient in a bias is the sum of g over the rows.
+    The gradient in a bias is the sum of w g over the rows.
     """
     by_kernel = [_through_kernel(p, X, optimum) for p in projections]
-    g = optimum.g
+    g = projections[0].weight[:, None] * optimum.g
     by_bias = likelihood.d_log_z(ClassMoments(np.zeros(len(g)), g, np.zeros_like(g))).sum(axis=1)
     return BoundGradient(by_kernel, by_bias)
 
 
 def _through_kernel(p: Projection, X: Inputs, optimum: Optimum) -> Floats:
     kernel, q, (rows, X_active, L, jitter) = p.kernel, len(p.classes), p.basis
-    weights, g = p.weights(optimum.z[:, p.classes]), optimum.g[:, p.classes]
+    weights, g = p.weights(optimum.z[:, p.classes]), p.weight[:, None] * optimum.g[:, p.classes]
     L_inverse, Q_inverse = inverse_lower(L), inverse_lower(p.Q)
     n, d = p.R.shape
     X_active = X_active.astype(np.float64) if kernel.numeric else X_active
@@ -54,10 +54,10 @@ def _through_kernel(p: Projection, X: Inputs, optimum: Optimum) -> Floats:
     G[np.diag_indices(d)] *= 1.0 + jitter
     total = kernel.vjp(X_active, None, G)
     turn = q * ((p.Q.T - Q_inverse) @ L_inverse)
-    diagonal, step = np.full(n, -0.5 * q), max(_CHUNK_ENTRIES // max(d, 1), 1)
+    diagonal, step = -0.5 * q * p.weight, max(_CHUNK_ENTRIES // max(d, 1), 1)
     for start in range(0, n, step):
         at = slice(start, min(start + step, n))
-        G = g[at] @ weights.T + p.R[at].astype(np.float64) @ turn
+        G = g[at] @ weights.T + p.weight[at, None] * (p.R[at].astype(np.float64) @ turn)
         here = np.flatnonzero((rows >= at.start) & (rows < at.stop))
         own = rows[here] - at.start
         diagonal[rows[here]] += G[own, here]  # a row with itself is on the diagonal

@@ -34,10 +34,24 @@ class VariationalBound:
     dtype : {"float32", "float64"}
     tolerance : float
         Of the means, in units of the posterior: the bound is exact to its square, the gradient to itself.
+    rows : array of int, optional
+        Numbers of these rows among those that the likelihood has weights for; all of them if None.
+    group : array of int, optional
+        The same number for rows of equal inputs, which are left out together.
     """
 
-    def __init__(self, X: Inputs, labels: Rows, active: Rows, dtype: str = "float64", tolerance: float = 1e-4) -> None:
+    def __init__(
+        self,
+        X: Inputs,
+        labels: Rows,
+        active: Rows,
+        dtype: str = "float64",
+        tolerance: float = 1e-4,
+        rows: Rows | None = None,
+        group: Rows | None = None,
+    ) -> None:
         self.X, self.labels, self.active, self.dtype, self.tolerance = X, labels, active, dtype, tolerance
+        self.rows, self.group = np.arange(len(labels)) if rows is None else rows, group
         self._target: Floats | None = None
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
@@ -51,14 +65,17 @@ class VariationalBound:
     def left_out(self, model: Model) -> tuple[float, float]:
         """Bound plus log prior, and mean log loss of rows left out with the power that suits them best."""
         assert isinstance(model.likelihood, MultivariateProbit)
-        shard = BoundShard(np.arange(len(self.labels)), self.X, self.labels, model.kernel, model.likelihood, self.dtype)
-        shard.project(make_basis(model.kernel, self.active, self.X[self.active], self.dtype))
+        kernel, likelihood = model.kernel, model.likelihood
+        shard = BoundShard(self.rows, self.X, self.labels, kernel, likelihood, self.dtype, self.group)
+        shard.project(make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype))
         bound = shard.infer(self.tolerance).log_evidence
         return bound + model.log_prior()[0], left_out_loss(calibrated(model.likelihood, [shard]), [shard])
 
     def at(self, kernels: Kernel | Sequence[Kernel], likelihood: MultivariateProbit) -> tuple[Optimum, BoundGradient]:
         """Largest bound and its gradient."""
-        projections = project(kernels, likelihood.n_classes, self.X, self.active, self.dtype)
+        projections = project(
+            kernels, likelihood.n_classes, self.X, self.active, self.dtype, likelihood.take(self.rows).weight
+        )
         best = maximise_bound(projections, self.labels, likelihood, self._start(projections), self.tolerance)
         if best.converged:
             self._target = best.mean + best.g
@@ -69,7 +86,7 @@ class VariationalBound:
             return None
         z = np.empty((len(self.active), self._target.shape[1]))
         for p in projections:
-            z[:, p.classes] = p.R.T @ self._target[:, p.classes].astype(p.R.dtype)  # eq. 4.6
+            z[:, p.classes] = p.R.T @ (p.weight[:, None] * self._target[:, p.classes]).astype(p.R.dtype)  # eq. 4.6
         return z
 
 

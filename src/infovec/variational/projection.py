@@ -21,9 +21,10 @@ __all__ = ["Projection", "classes_by_kernel", "project"]
 class Projection:
     r"""One kernel seen through the active rows: K is replaced by V V^T, and what that leaves of the diagonal is kept.
 
-    .. math:: K_I = L L^T, \qquad V = K_{\cdot,I} L^{-T}, \qquad I + V^T V = Q Q^T, \qquad R = V Q^{-T}
+    .. math:: K_I = L L^T, \qquad V = K_{\cdot,I} L^{-T}, \qquad I + V^T W V = Q Q^T, \qquad R = V Q^{-T}
 
-    so that R R^T is the posterior covariance under unit noise, :math:`C (I + C)^{-1}` with C = V V^T (GR06 4.1).
+    so that R R^T is the posterior covariance under unit noise, :math:`C (I + C)^{-1}` with C = V V^T (GR06 4.1), or
+    under noise of variance 1 / w where rows count w times.
 
     Parameters
     ----------
@@ -36,6 +37,8 @@ class Projection:
     Q : array of shape (d, d)
     variance_left : array of shape (n,)
         diag K - diag V V^T.
+    weight : array of shape (n,)
+        How many times each row counts, the diagonal of W.
     """
 
     kernel: Kernel
@@ -44,22 +47,27 @@ class Projection:
     R: Floats
     Q: Floats
     variance_left: Floats
+    weight: Floats
 
     @classmethod
-    def of(cls, kernel: Kernel, classes: Rows, X: Inputs, active: Rows, dtype: str) -> "Projection":
+    def of(
+        cls, kernel: Kernel, classes: Rows, X: Inputs, active: Rows, dtype: str, weight: Floats | None = None
+    ) -> "Projection":
         """Project all rows."""
+        weight = np.ones(X.shape[0]) if weight is None else weight
         basis = make_basis(kernel, active, X[active], dtype)
         V = np.require(kernel.on(basis.X)(X), dtype=dtype, requirements=["C", "W"])
         prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
         V[active, np.arange(len(active))] = prior_var[active]  # a row with itself: white noise counts
         V = row_solver(basis.L, dtype)(V)
         left = np.maximum(prior_var - np.einsum("ij,ij->i", V, V), 0.0)
-        Q = np.linalg.cholesky(np.eye(len(active)) + np.asarray(V.T @ V, dtype=np.float64))
-        return cls(kernel, classes, basis, row_solver(Q, dtype)(V), Q, left)
+        W = V * np.sqrt(weight).astype(dtype)[:, None]
+        Q = np.linalg.cholesky(np.eye(len(active)) + np.asarray(W.T @ W, dtype=np.float64))
+        return cls(kernel, classes, basis, row_solver(Q, dtype)(V), Q, left, weight)
 
     @cached_property
     def log_det(self) -> float:
-        """Log |I + V V^T|."""
+        """Log |I + V^T W V|."""
         return 2.0 * float(np.sum(np.log(np.diagonal(self.Q))))
 
     def weights(self, z: Floats) -> Floats:
@@ -78,9 +86,13 @@ def classes_by_kernel(kernels: Kernel | Sequence[Kernel], n_classes: int) -> lis
 
 
 def project(
-    kernels: Kernel | Sequence[Kernel], n_classes: int, X: Inputs, active: Rows, dtype: str = "float64"
+    kernels: Kernel | Sequence[Kernel],
+    n_classes: int,
+    X: Inputs,
+    active: Rows,
+    dtype: str = "float64",
+    weight: Floats | None = None,
 ) -> list[Projection]:
     """Project all rows onto the active ones: once if the kernel is shared, else once for each class."""
-    return [
-        Projection.of(kernel, classes, X, active, dtype) for kernel, classes in classes_by_kernel(kernels, n_classes)
-    ]
+    groups = classes_by_kernel(kernels, n_classes)
+    return [Projection.of(kernel, classes, X, active, dtype, weight) for kernel, classes in groups]

@@ -26,15 +26,29 @@ class BoundShard:
     kernel : Kernel
     likelihood : MultivariateProbit
     dtype : {"float32", "float64"}
+    group : array of int, optional
+        The same number for rows of equal inputs, which are left out together.
     """
 
     left_out: Floats  # see the function of that name
 
     def __init__(
-        self, rows: Rows, X: Inputs, labels: Rows, kernel: Kernel, likelihood: MultivariateProbit, dtype: str
+        self,
+        rows: Rows,
+        X: Inputs,
+        labels: Rows,
+        kernel: Kernel,
+        likelihood: MultivariateProbit,
+        dtype: str,
+        group: Rows | None = None,
     ) -> None:
         self.rows, self.X, self.labels, self.kernel = rows, X, labels, kernel
-        self.likelihood, self.dtype = likelihood, dtype
+        self.likelihood, self.dtype, self.group = likelihood.take(rows), dtype, group
+
+    @property
+    def weight(self) -> Floats | None:
+        """How many times each row counts."""
+        return self.likelihood.weight
 
     @property
     def prior_var(self) -> Floats:
@@ -49,12 +63,12 @@ class BoundShard:
     def project(self, basis: Basis) -> None:
         """Take an active set."""
         active, classes = np.searchsorted(self.rows, basis.rows), np.arange(self.likelihood.n_classes)
-        self.projection = Projection.of(self.kernel, classes, self.X, active, self.dtype)
+        self.projection = Projection.of(self.kernel, classes, self.X, active, self.dtype, self.weight)
 
     def infer(self, tolerance: float = 1e-5, watch: Watch | None = None) -> Inference:
         """Maximise the bound, which stands for the log evidence; it counts as one sweep."""
         best = maximise_bound([self.projection], self.labels, self.likelihood, tolerance=tolerance)
-        self.left_out, self._target = left_out([self.projection], best), best.mean + best.g
+        self.left_out, self._target = left_out([self.projection], best, self.group), best.mean + best.g
         sweep = Sweep(best.bound, 0.0, 1.0, len(self.rows))
         if watch is not None:
             watch(sweep)
@@ -62,6 +76,7 @@ class BoundShard:
         return Inference(Beliefs(Q, best.z.T.copy()), best.bound, best.converged, [sweep])  # beta is z at the maximum
 
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Precisions, which are one, and shifts of some rows, shape (len(rows), C)."""
-        target = self._target[np.searchsorted(self.rows, rows)]
-        return np.ones_like(target), target
+        """Precisions, which are the weights, and shifts of some rows, shape (len(rows), C)."""
+        at = np.searchsorted(self.rows, rows)
+        precision = np.repeat(self.projection.weight[at, None], self.likelihood.n_classes, axis=1)
+        return precision, precision * self._target[at]

@@ -23,11 +23,11 @@ RowScore: TypeAlias = Callable[[MultivariateProbit, Rows, Floats, Floats], Float
 
 
 class Included(NamedTuple):
-    """Rows in order of inclusion, each with a site of unit precision for every class."""
+    """Rows in order of inclusion, each with a site for every class, whose precision is the weight of the row."""
 
     rows: Rows
     target: Floats  # (d, C): means of the sites, the expected auxiliary variables when a row came in
-    L: list[Floats]  # for every kernel: factor of I + K_I
+    L: list[Floats]  # for every kernel: factor of I + W^1/2 K_I W^1/2
     beta: Floats  # (d, C)
     mean: Floats  # (n, C): of all rows
     var: Floats  # (n, C)
@@ -107,7 +107,9 @@ class _State:
     def __init__(
         self, seen: list[Stubs], classes: list[Rows], labels: Rows, likelihood: MultivariateProbit, score: RowScore
     ) -> None:
-        self.seen, self.classes, self.labels, self.likelihood, self.score = seen, classes, labels, likelihood, score
+        self.seen, self.classes, self.labels, self.score = seen, classes, labels, score
+        self.likelihood = likelihood.for_new_rows()
+        self.weight = np.ones(len(labels)) if likelihood.weight is None else likelihood.weight
         self.order: list[int] = []
         self.target: list[Floats] = []
         self.beta: list[Floats] = []
@@ -177,14 +179,15 @@ class _Pool:
 
     def _include(self, q: int, i: int, R: list[Floats], corners: list[Floats], beta: Floats) -> None:
         state, at = self.state, slice(i, i + 1)
-        label, mean = state.labels[self.rows[at]], self.mean[at]
+        label, mean, weight = state.labels[self.rows[at]], self.mean[at], float(state.weight[self.rows[i]])
+        root = np.sqrt(weight)
         g = state.likelihood.tilted(label, mean, np.zeros_like(mean)).g[0]
         state.target.append(mean[0] + g)  # eq. 4.3, 4.4
         for k, classes in enumerate(state.classes):
-            new, corner = R[k], np.sqrt(1.0 + self.var[i, classes[0]])
-            beta[q, classes] = g[classes] / corner
-            corners[k][q, :q], corners[k][q, q] = new[:q, i], corner
-            new[q] = (self.A[k][i] - new[:q, i] @ new[:q]) / corner  # eq. 5.1, 5.3
+            new, corner = R[k], np.sqrt(1.0 + weight * self.var[i, classes[0]])
+            beta[q, classes] = root * g[classes] / corner
+            corners[k][q, :q], corners[k][q, q] = root * new[:q, i], corner
+            new[q] = root * (self.A[k][i] - new[:q, i] @ new[:q]) / corner  # eq. 5.1, 5.3
             self.mean[:, classes] += np.outer(new[q], beta[q, classes])  # eq. 5.4
             self.var[:, classes] = np.maximum(self.var[:, classes] - new[q][:, None] ** 2, 0.0)  # eq. 5.2
         self.taken[i] = True
@@ -194,7 +197,7 @@ class _Pool:
         state, rows = self.state, self.rows[order]
         state.beta += list(beta)
         for k, (stubs, classes) in enumerate(zip(state.seen, state.classes, strict=True)):
-            left = np.asarray(self.stubs[k][:, order].T, dtype=np.float64)
-            unit, t = np.ones(len(rows)), len(left[0])
+            root = np.sqrt(state.weight[rows])
+            left, t = root[:, None] * np.asarray(self.stubs[k][:, order].T, dtype=np.float64), len(self.stubs[k])
             state.L[k] = np.block([[state.L[k], np.zeros((t, len(rows)))], [left, corners[k]]])
-            stubs.absorb(Inclusions(rows, stubs.X[rows], unit, left, corners[k], beta[:, classes]))
+            stubs.absorb(Inclusions(rows, stubs.X[rows], root, left, corners[k], beta[:, classes]))
