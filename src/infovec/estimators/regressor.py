@@ -1,5 +1,6 @@
 """Regression."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
-from ..likelihoods import Discrete, Likelihood
+from ..likelihoods import Discrete, Likelihood, StudentT
 from ..selection import Callback
 from .base import InformativeVectorMachine
+from .callbacks import outside
 from .defaults import REAL_LIKELIHOODS, latent_variance, named, real_score
 from .inputs import read
 from .sample import Sample
@@ -113,13 +115,24 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         mean : array of shape (n_samples,)
         std : array of shape (n_samples,)
         """
-        mean, var = self._latent(X)
-        target_mean, target_var = self.likelihood_.predict(mean, var)
-        return (target_mean, np.sqrt(target_var)) if return_std else target_mean
+        mean, var = self._target(X)
+        noise = self.likelihood_.for_new_rows()
+        if return_std and isinstance(noise, StudentT) and noise.df <= 2.0:
+            warnings.warn(
+                f"Student's t noise of {noise.df:.3g} degrees of freedom has no standard deviation, so that of the "
+                "target is infinite. Give a likelihood with df above 2, where learning leaves it, or ask predict_latent "
+                "for the standard deviation of the function alone",
+                stacklevel=outside(),
+            )
+        return (mean, np.sqrt(var)) if return_std else mean
+
+    def _target(self, X: Any) -> tuple[Floats, Floats]:
+        mean, var = self.likelihood_.predict(*self._latent(X))
+        return mean, var
 
     def _testimony(self, X: Inputs) -> dict[str, Floats]:
-        mean, std = self.predict(X, return_std=True)
-        return {**super()._testimony(X), "target_mean": mean, "target_var": std**2}
+        mean, var = self._target(X)
+        return {**super()._testimony(X), "target_mean": mean, "target_var": var}
 
     def log_density(self, X: Any, y: Any) -> Floats:
         """Return the log predictive density of known targets: larger is better, noise included.

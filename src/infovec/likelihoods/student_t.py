@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import digamma, gammaln
 
 from .._types import Floats
-from ..numerics.transforms import IDENTITY, LOG, Transform
+from ..numerics.transforms import IDENTITY, LOG, Above, Transform
 from .base import Likelihood, Prediction, Tilted
 
 __all__ = ["StudentT"]
 
 _NODES = 160
+_WITH_VARIANCE = Above(2.0)
 
 
 class _Mixture(NamedTuple):
@@ -42,7 +44,7 @@ class StudentT(Likelihood):
     scale : float
         s.
     df : float
-        Degrees of freedom k.
+        Degrees of freedom k. Up to two the noise has no variance; above two they stay there while learning.
     bias : float
         b, added to the latent function.
     """
@@ -55,7 +57,11 @@ class StudentT(Likelihood):
 
     @property
     def transforms(self) -> Mapping[str, Transform]:
-        return {"scale": LOG, "df": LOG, "bias": IDENTITY}
+        return {"scale": LOG, "df": _WITH_VARIANCE if self._has_variance else LOG, "bias": IDENTITY}
+
+    @property
+    def _has_variance(self) -> bool:
+        return isinstance(self.df, Real) and self.df > _WITH_VARIANCE.low
 
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         k = self.df
