@@ -65,7 +65,7 @@ class ProjectedEvidence:
         if self._sites is not None:
             shard.precision[:], shard.b[:] = self._sites
         found = infer([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
-        if not found.converged and found.sweeps[-1].change > _LOST:
+        if not (found.converged or found.sweeps[-1].change <= _LOST):
             raise NotConverged("the sites do not settle at these parameters")
         if found.converged:
             self._sites = shard.precision, shard.b

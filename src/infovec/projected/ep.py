@@ -10,16 +10,20 @@ from .._types import Floats, Rows
 from ..errors import NotPositiveDefinite
 from ..shards import Beliefs, ProjectedShard, Sums, own_threads
 
-__all__ = ["Inference", "Sweep", "infer", "next_damping"]
+__all__ = ["SHORTER", "TRIES", "Inference", "Sweep", "astray", "infer", "next_damping"]
 
 _STILL = 0.1  # a row rests until the next look at all rows when its site moves by less than this share of the tolerance
 _SLOWEST = 0.05  # damping
 _WORSE, _EASED = 1.5, 1.1  # a change that grows by this factor halves the largest damping, any other raises it by that
 _CAUTION = 2.0
-_ASTRAY, _FAR = 2.0, 1.0  # a change that grows by more than this factor, to more than so many deviations, is taken back
-_SHORTER, _TRIES = 0.25, 6  # by how much, and how often in turn; then damping doubles with every sweep that is not
+_ASTRAY, _FAR = (
+    10.0,
+    1.0,
+)  # a change that grows by more than this factor, to more than so many deviations, is taken back
+SHORTER, TRIES = 0.25, 6  # by how much, and how often in turn; then damping doubles with every sweep that is not
 _STALL, _GAIN = 15, 0.9  # sweeps after which the smallest change should be less than this share of the one before them
 _DEEP = 400  # active rows from which a quarter of them, then half of them, give sites to start from
+_LOST = 0.1  # change in the last sweep that leaves little to believe in
 _ROUGH, _FEW = 0.1, 8  # tolerance and most sweeps there
 
 
@@ -51,6 +55,7 @@ def infer(
     tolerance: float = 1e-4,
     max_sweeps: int = 100,
     watch: Watch | None = None,
+    rescue: bool = False,
 ) -> Inference:
     """Run expectation propagation over all rows of the shards.
 
@@ -65,9 +70,29 @@ def infer(
         Sites to start from, as selection found them; None goes on from the sites that the shards have.
     tolerance : float
         Largest change of a site, in units of the posterior, that counts as none.
+    max_sweeps : int
+    watch : callable, optional
+        Told of every sweep; a true answer ends it.
+    rescue : bool
+        Whether to try again without sites of negative precision where sites lead nowhere with them, so that in any case
+        there is a posterior to use. The gradient of the evidence does not know of it.
     """
+    asked = False
+
+    def told(sweep: Sweep) -> bool:
+        nonlocal asked
+        asked = asked or (watch is not None and bool(watch(sweep)))
+        return asked
+
     with own_threads():
-        return _infer(shards, start, tolerance, max_sweeps, watch)
+        found = _infer(shards, start, tolerance, max_sweeps, told)
+        lost = not (found.converged or found.sweeps[-1].change <= _LOST)
+        if not (lost and rescue) or asked or all(shard.likelihood.log_concave for shard in shards):
+            return found
+        for shard in shards:
+            shard.proper = True
+        again = _settle(shards, _total([shard.make_proper() for shard in shards]), tolerance, max_sweeps, told)
+        return again._replace(sweeps=found.sweeps + again.sweeps)
 
 
 def _infer(
@@ -146,8 +171,7 @@ class _State:
         visited, damping = sum(int(np.sum(shard.open)) for shard in self.shards), self.damping
         found = [shard.sweep(self.beliefs, damping, still, min(self.change, 1.0)) for shard in self.shards]
         change = max(f.steps.largest for f in found)
-        worse = change > _FAR and change > _ASTRAY * self.change
-        self.strayed = self.tries < _TRIES and np.isfinite(self.change) and (worse or not np.isfinite(change))
+        self.strayed = self.tries < TRIES and astray(change, self.change)
         if self.strayed:
             return Sweep(self.log_evidence, change, damping, visited)
         self.settled = self.settled + _total([f.settled for f in found])
@@ -181,10 +205,10 @@ class _State:
     def _retreat(self) -> None:
         """Take a share of the last step only: the first that leaves a posterior."""
         self.settled, self.tries = _nothing(len(self.beliefs.beta)), self.tries + 1
-        for _ in range(_TRIES):
-            self.leash = self.damping = _SHORTER * self.damping
+        for _ in range(TRIES):
+            self.leash = self.damping = SHORTER * self.damping
             try:
-                self.moving = _total([shard.shorten(_SHORTER) for shard in self.shards])
+                self.moving = _total([shard.shorten(SHORTER) for shard in self.shards])
                 self.beliefs = _beliefs(self.moving)
                 break
             except NotPositiveDefinite:
@@ -205,6 +229,11 @@ def _proper(shards: Sequence[ProjectedShard]) -> tuple[Sums, Beliefs]:
     """Drop the sites that leave no posterior."""
     sites = _total([shard.make_proper() for shard in shards])
     return sites, _beliefs(sites)
+
+
+def astray(change: float, before: float) -> bool:
+    """Whether a sweep finds the sites so much farther from where they belong than the one before that they overshot."""
+    return bool(np.isfinite(before) and not change <= max(_FAR, _ASTRAY * before))
 
 
 def next_damping(damping: float, along: float, before: float) -> float:

@@ -54,6 +54,7 @@ class ProjectedShard(Projections):
         self.y, self.likelihood, n = y, likelihood.take(rows), len(y)
         self.precision, self.b, self.log_site = np.zeros(n), np.zeros(n), np.zeros(n)
         self._step = np.zeros((2, n))
+        self.proper = False  # whether no site may have a negative precision: a row then has its say on the mean alone
         self._trail: list[Floats] = []  # precisions, shifts and logs of sites before the last sweep, and the one before
 
     def look(self, depth: int) -> Sums:
@@ -143,7 +144,8 @@ class ProjectedShard(Projections):
         tilted = likelihood.tilted(y, cavity.cavity_mean, var)
         on_u = likelihood.site(y, cavity.cavity_mean, var, tilted)
         blurred = np.maximum(1.0 + on_u.precision * blur, 1e-12)
-        return tilted, Site(on_u.precision / blurred, on_u.b / blurred)
+        flat = self.proper & (on_u.precision < 0.0)  # b = g matches the mean
+        return tilted, Site(np.where(flat, 0.0, on_u.precision / blurred), np.where(flat, tilted.g, on_u.b / blurred))
 
     def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept:
         """Update the sites of all open rows at once, each from its own cavity.
@@ -203,8 +205,9 @@ class ProjectedShard(Projections):
 
     def shorten(self, share: float) -> Sums:
         """Take a share of the last step only; return the sites of all rows added up."""
-        pi, b, log_site = self._trail[0]
-        self.precision, self.b = pi + share * (self.precision - pi), b + share * (self.b - b)
+        *before, log_site = self._trail[0]
+        moved = (old + share * (new - old) for old, new in zip(before, (self.precision, self.b), strict=True))
+        self.precision, self.b = (np.where(np.isfinite(new), new, old) for old, new in zip(before, moved, strict=True))
         self.log_site = log_site.copy()
         return self.sums()
 
