@@ -47,7 +47,8 @@ def test_positive_parameters_may_be_in_any_unit(unit):
     """How far learning goes is counted from where it begins."""
     low, high = LOG.free_bounds
     assert low + 12.0 < LOG.free(np.array(unit)) < high - 12.0
-    assert np.isfinite(LOG.value(np.array(high)) ** 2) and LOG.value(np.array(low)) ** 2 > 0.0
+    assert np.isfinite(LOG.value(np.array(high)) ** 2)
+    assert LOG.value(np.array(low)) ** 2 > 0.0
 
 
 def test_increasing_sequences():

@@ -120,8 +120,8 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         if return_std and isinstance(noise, StudentT) and noise.df <= 2.0:
             warnings.warn(
                 f"Student's t noise of {noise.df:.3g} degrees of freedom has no standard deviation, so that of the "
-                "target is infinite. Give a likelihood with df above 2, where learning leaves it, or ask predict_latent "
-                "for the standard deviation of the function alone",
+                "target is infinite. Give a likelihood with df above 2, where learning leaves it, or ask "
+                "predict_latent for the standard deviation of the function alone",
                 stacklevel=outside(),
             )
         return (mean, np.sqrt(var)) if return_std else mean

@@ -44,7 +44,8 @@ class Laplace(Likelihood):
     def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
         r"""Return ``tilted`` of a power of p, which is the same noise of another scale, times a constant.
 
-        .. math:: p(y \mid f)^w = \frac{2 s / w}{(2 s)^w} \cdot \frac{w}{2 s} \exp\left(-\frac{|y - f - b|}{s / w}\right)
+        .. math:: p(y \mid f)^w = \frac{2 s / w}{(2 s)^w} \cdot
+                  \frac{w}{2 s} \exp\left(-\frac{|y - f - b|}{s / w}\right)
         """
         scale = self.scale / weight
         log_z, g, nu = self._tilted(y, mean, var, scale)

@@ -29,7 +29,8 @@ def weighted(likelihood: Likelihood, weight: float | Floats) -> "Weighted":
 
     To the evidence a row of weight 5 is five observations that agree, so learning may take for structure what is
     noise: where weights are no counts, learn without them, and fit the kernel found with ``learn=None``. Weights other
-    than 0 and 1 need quadrature unless noise is Gaussian or double exponential, which takes time: up to fifty it is quick for the probit.
+    than 0 and 1 need quadrature unless noise is Gaussian or double exponential, which takes time: up to fifty it is
+    quick for the probit.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def _settle(shards: Sequence[CoupledShard], tolerance: float, max_sweeps: int, w
         if asked or (change <= tolerance and everywhere):
             break
         state.accept(reopen=change <= tolerance)
-    state.end()
+    sweeps[-1] = state.end(sweeps[-1])
     beliefs = Beliefs(state.Q, np.einsum("cji,cj->ci", state.Q, state.mean))
     return Inference(beliefs, sweeps[-1].log_evidence, bool(everywhere and change <= tolerance), sweeps)
 
@@ -144,12 +144,14 @@ class _State:
         self._open_all()
         self._posterior()
 
-    def end(self) -> None:
-        """Go back to the last sites whose posterior is known to be good, if the last sweep was none."""
+    def end(self, last: Sweep) -> Sweep:
+        """Go back to the last sites whose posterior is known to be good, if the last sweep strayed from them."""
         if self.strayed:
             for shard in self.shards:
                 shard.undo()
             self._shorten(0.0)
+            return last._replace(change=self.change)
+        return last
 
     def _newton(self) -> Floats:
         """Solve for the change of the means by preconditioned conjugate gradients."""

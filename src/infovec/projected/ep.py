@@ -74,8 +74,8 @@ def infer(
     watch : callable, optional
         Told of every sweep; a true answer ends it.
     rescue : bool
-        Whether to try again without sites of negative precision where sites lead nowhere with them, so that in any case
-        there is a posterior to use. The gradient of the evidence does not know of it.
+        Whether to try again where sites lead nowhere, from nothing or without those of negative precision: so there is
+        a posterior to use in any case. The gradient of the evidence does not know of it.
     """
     asked = False
 
@@ -87,11 +87,10 @@ def infer(
     with own_threads():
         found = _infer(shards, start, tolerance, max_sweeps, told)
         lost = not (found.converged or found.sweeps[-1].change <= _LOST)
-        if not (lost and rescue) or asked or all(shard.likelihood.log_concave for shard in shards):
+        if asked or not (lost and rescue):
             return found
-        for shard in shards:
-            shard.proper = True
-        again = _settle(shards, _total([shard.make_proper() for shard in shards]), tolerance, max_sweeps, told)
+        sites = _total([shard.begin_again() for shard in shards])
+        again = _settle(shards, sites, tolerance, max_sweeps, told)
         return again._replace(sweeps=found.sweeps + again.sweeps)
 
 
@@ -132,7 +131,7 @@ def _settle(
         if asked or (change <= tolerance and everywhere) or _stalled(sweeps) or len(sweeps) >= max_sweeps:
             break
         state.accept(reopen=state.expected <= tolerance)
-    state.end()
+    sweeps[-1] = state.end(sweeps[-1])
     return Inference(state.beliefs, state.log_evidence, bool(everywhere and change <= tolerance), sweeps)
 
 
@@ -217,12 +216,14 @@ class _State:
             self.moving, self.beliefs = _proper(self.shards)
         self._open_all()
 
-    def end(self) -> None:
-        """Go back to the last sites whose posterior is known to be good, if the last sweep was none."""
+    def end(self, last: Sweep) -> Sweep:
+        """Go back to the last sites whose posterior is known to be good, if the last sweep strayed from them."""
         if self.strayed:
             for shard in self.shards:
                 shard.undo()
             self.beliefs = _beliefs(_total([shard.shorten(0.0) for shard in self.shards]))
+            return last._replace(change=self.change)
+        return last
 
 
 def _proper(shards: Sequence[ProjectedShard]) -> tuple[Sums, Beliefs]:

@@ -94,8 +94,9 @@ class ProjectedShard(Projections):
         """Sites of all rows added up."""
         total, lock = self._empty(), Lock()
 
+        @np.errstate(over="ignore", invalid="ignore")  # whoever adds up sites that are none sees that there is no sum
         def add(chunk: slice) -> None:
-            at = np.flatnonzero(self.precision[chunk] != 0.0)
+            at = np.flatnonzero((self.precision[chunk] != 0.0) | (self.b[chunk] != 0.0))
             if at.size:
                 with self._work() as work:
                     part = self._sum(self.features(chunk), at, self.precision[chunk][at], self.b[chunk][at], work)
@@ -184,8 +185,8 @@ class ProjectedShard(Projections):
     def _update(self, at: Rows, C: Floats, beta: Floats, damping: float) -> tuple[Floats, Floats]:
         """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior.
 
-        A row whose target is impossible in double precision, so far off is its cavity, keeps its site and has infinitely
-        far to go.
+        A row whose target is impossible in double precision, so far off is its cavity, keeps its site and has
+        infinitely far to go.
         """
         cavity = self.cavity(at, C, beta)
         tilted, site = self.tilted(at, cavity)
@@ -223,6 +224,13 @@ class ProjectedShard(Projections):
         improper = ~(np.isfinite(self.precision) & np.isfinite(self.b)) | (self.precision < 0.0)
         self.precision[improper], self.b[improper] = 0.0, 0.0
         return self.sums()
+
+    def begin_again(self) -> Sums:
+        """Forget sites that lead nowhere: all of them, or those of negative precision, which are allowed no longer."""
+        self.proper = not self.likelihood.log_concave
+        if not self.proper:
+            self.precision[:], self.b[:] = 0.0, 0.0
+        return self.make_proper()
 
 
 def take_out(mean: Floats, var: Floats, precision: Floats, b: Floats, dtype: str) -> Cavity:
