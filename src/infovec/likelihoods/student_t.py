@@ -72,9 +72,9 @@ class StudentT(Likelihood):
     def _mixture(self, y: Floats, mean: Floats, var: Floats) -> _Mixture:
         k, s2 = self.df, self.scale**2
         residual = y - mean - self.bias
-        spread = 9.0 * np.sqrt(2.0 / k)
-        start = -np.log((k + residual**2 / s2) / (k + 1.0)) - 74.0 / (k + 1.0) - spread
-        end = spread + np.log1p(80.0 / k)
+        spread = 9.0 * np.sqrt(2.0 / k)  # of log w where k is large; where it is small tails of other shapes count
+        start = -np.log((k + residual**2 / s2) / (k + 1.0)) - 74.0 / (k + 1.0) - min(spread, 40.0)
+        end = min(spread, 2.0) + np.log1p(80.0 / k)
         step = (end - start) / (_NODES - 1)
         log_w = start + step * np.arange(_NODES)[:, None]
         total = var + s2 * np.exp(-log_w)
