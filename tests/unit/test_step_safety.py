@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from contracts.test_likelihoods import CASES
 
+from infovec.estimators.inference import Result, not_converged
 from infovec.kernels import RBF
 from infovec.likelihoods import Poisson, StudentT
 from infovec.multiclass import CoupledShard, MultivariateProbit, Softmax, infer_coupled
-from infovec.projected import infer, make_basis
+from infovec.projected import Sweep, infer, make_basis
 from infovec.projected.ep import astray
 from infovec.shards import ProjectedShard
 
@@ -145,3 +146,19 @@ def test_coupled_classes_have_a_posterior_whatever_the_scale(Likelihood, varianc
         found = infer_coupled([shard], max_sweeps=20)
         for number in (*found.beliefs, found.log_evidence, shard.precision, shard.b):
             assert np.all(np.isfinite(number)), sites
+
+
+def test_the_warning_says_what_was_done_and_what_helps():
+    def result(likelihood, change):
+        sweeps = [Sweep(0.0, change, 1.0, 9)]
+        return Result(None, likelihood, np.arange(3), np.ones(3), np.ones(3), 0.0, False, sweeps)
+
+    mild, strong = (not_converged(result(StudentT(), change)) for change in (1e-3, 3.0))
+    assert "noise of larger scale" in mild
+    assert "move the mean only" in strong
+    assert "move the mean only" not in mild
+    plain = not_converged(result(Poisson(), np.inf))
+    assert "more than can be told" in plain
+    assert "smaller variance" in plain
+    assert "noise" not in plain
+    assert "smaller variance" in not_converged(result(Softmax(np.zeros(3)), 0.2))

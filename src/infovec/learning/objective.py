@@ -10,6 +10,7 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..multiclass import ClassLikelihood, CoupledShard, calibrated, coupled_gradient, infer_coupled, left_out_loss
 from ..projected import Inference, evidence_gradient, infer, left_out, make_basis
+from ..projected.ep import LOST
 from ..shards import Basis, ProjectedShard
 from .model import Model
 from .spread import best_spread
@@ -17,7 +18,6 @@ from .spread import best_spread
 __all__ = ["CoupledEvidence", "ProjectedEvidence"]
 
 _MOST_SWEEPS = 50
-_LOST = 0.1  # change of a site after so many sweeps that leaves no evidence to speak of
 _FAR = 0.5  # share of the evidence
 
 
@@ -65,7 +65,7 @@ class ProjectedEvidence:
         if self._sites is not None:
             shard.precision[:], shard.b[:] = self._sites
         found = infer([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
-        if not (found.converged or found.sweeps[-1].change <= _LOST):
+        if not (found.converged or found.sweeps[-1].change <= LOST):
             raise NotConverged("the sites do not settle at these parameters")
         if found.converged:
             self._sites = shard.precision, shard.b

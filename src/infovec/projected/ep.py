@@ -10,7 +10,7 @@ from .._types import Floats, Rows
 from ..errors import NotPositiveDefinite
 from ..shards import Beliefs, ProjectedShard, Sums, own_threads
 
-__all__ = ["SHORTER", "TRIES", "Inference", "Sweep", "astray", "infer", "next_damping"]
+__all__ = ["LOST", "SHORTER", "TRIES", "Inference", "Sweep", "astray", "infer", "next_damping"]
 
 _STILL = 0.1  # a row rests until the next look at all rows when its site moves by less than this share of the tolerance
 _SLOWEST = 0.05  # damping
@@ -23,7 +23,7 @@ _ASTRAY, _FAR = (
 SHORTER, TRIES = 0.25, 6  # by how much, and how often in turn; then damping doubles with every sweep that is not
 _STALL, _GAIN = 15, 0.9  # sweeps after which the smallest change should be less than this share of the one before them
 _DEEP = 400  # active rows from which a quarter of them, then half of them, give sites to start from
-_LOST = 0.1  # change in the last sweep that leaves little to believe in
+LOST = 0.1  # change in the last sweep that leaves little to believe in
 _ROUGH, _FEW = 0.1, 8  # tolerance and most sweeps there
 
 
@@ -64,15 +64,13 @@ def infer(
 
     Parameters
     ----------
-    shards : sequence of ProjectedShard
-        Already projected onto the active set.
+    shards : sequence of ProjectedShard, projected onto the active set
     start : rows, precisions and shifts, optional
         Sites to start from, as selection found them; None goes on from the sites that the shards have.
     tolerance : float
         Largest change of a site, in units of the posterior, that counts as none.
     max_sweeps : int
-    watch : callable, optional
-        Told of every sweep; a true answer ends it.
+    watch : callable, optional; see Watch
     rescue : bool
         Whether to try again where sites lead nowhere, from nothing or without those of negative precision: so there is
         a posterior to use in any case. The gradient of the evidence does not know of it.
@@ -86,11 +84,10 @@ def infer(
 
     with own_threads():
         found = _infer(shards, start, tolerance, max_sweeps, told)
-        lost = not (found.converged or found.sweeps[-1].change <= _LOST)
+        lost = not (found.converged or found.sweeps[-1].change <= LOST)
         if asked or not (lost and rescue):
             return found
-        sites = _total([shard.begin_again() for shard in shards])
-        again = _settle(shards, sites, tolerance, max_sweeps, told)
+        again = _settle(shards, _total([shard.begin_again() for shard in shards]), tolerance, max_sweeps, told)
         return again._replace(sweeps=found.sweeps + again.sweeps)
 
 
