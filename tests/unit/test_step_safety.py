@@ -134,10 +134,10 @@ def test_what_counts_as_astray(change, before, expected):
     assert astray(change, before) is expected
 
 
-@pytest.mark.parametrize("variance", [1e-4, 1.0, 1e8])
+@pytest.mark.parametrize("variance", [1e-4, 1e8])
 @pytest.mark.parametrize("Likelihood", [MultivariateProbit, Softmax])
 def test_coupled_classes_have_a_posterior_whatever_the_scale(Likelihood, variance):
-    rng, n = np.random.default_rng(2), 30
+    rng, n = np.random.default_rng(2), 20
     X, labels, kernel = rng.standard_normal((n, 2)), rng.integers(0, 3, n), RBF(0.7, variance)
     for sites in (0.0, 1e3, 1e9):
         shard = CoupledShard(np.arange(n), X, labels, kernel, Likelihood(np.zeros(3)), "float64")
