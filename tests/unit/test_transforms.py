@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from oracles import fd_gradient
 
-from infovec.numerics.transforms import IDENTITY, INCREASING, LOG, SIGMOID, SOFTPLUS, Interval
+from infovec.numerics.transforms import IDENTITY, INCREASING, LOG, SIGMOID, SOFTPLUS, Above, Interval
 
 FREE = np.array([-30.0, -3.0, -0.1, 0.0, 0.7, 4.0, 25.0])
 ELEMENTWISE = [IDENTITY, LOG, SOFTPLUS, SIGMOID, Interval(2.0)]
@@ -27,6 +27,28 @@ def test_positive_transforms_do_what_their_names_say():
         assert not transform.admits(np.array([np.inf]))
         tiny, huge = transform.free(np.array([1e-10])), transform.free(np.array([1e10]))
         np.testing.assert_allclose(transform.value(np.concatenate([tiny, huge])), [1e-10, 1e10])
+
+
+@pytest.mark.parametrize("low", [-7.0, 0.0, 2.0])
+def test_above_a_number(low):
+    transform, free = Above(low), np.array([*Above(low).free_bounds, -2.0, 0.0, 0.7, 4.0, 25.0])
+    value = transform.value(free)
+    assert transform.admits(value)
+    np.testing.assert_allclose(transform.free(value), free, rtol=1e-9, atol=1e-9)
+    slope = np.diagonal(fd_gradient(transform.value, free[2:]))
+    np.testing.assert_allclose(transform.pullback(value[2:], np.ones(5)), slope, rtol=1e-6)
+    assert not transform.admits(np.array([low]))
+    assert not transform.admits(np.array([np.inf]))
+    assert f"above {low:g}" in transform.requirement
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e30])
+def test_positive_parameters_may_be_in_any_unit(unit):
+    """How far learning goes is counted from where it begins."""
+    low, high = LOG.free_bounds
+    assert low + 12.0 < LOG.free(np.array(unit)) < high - 12.0
+    assert np.isfinite(LOG.value(np.array(high)) ** 2)
+    assert LOG.value(np.array(low)) ** 2 > 0.0
 
 
 def test_increasing_sequences():

@@ -53,6 +53,57 @@ def test_gradient_and_the_default(likelihood, targets):
     np.testing.assert_allclose(default.g, powers.tilted(y, mean, var).g, rtol=1e-6, atol=1e-8)
 
 
+def around_the_kink(log_prob, mean, var, kink):
+    """Log Z, g and nu by brute force: panels that end at the kink and crowd around it on all scales."""
+    nodes, shares = np.polynomial.legendre.leggauss(40)
+    sd, mode = np.sqrt(var), mean
+    offsets = np.concatenate([[0.0], np.logspace(-9, 4, 80)])
+    edges = np.concatenate([s * scale * offsets + c for c in (kink, mode) for scale in (1.0, sd) for s in (-1.0, 1.0)])
+    edges = np.unique(np.append(edges, kink))
+    edges = edges[np.abs(edges - mean) < 60 * sd + 2 * abs(kink - mean)]
+    half = 0.5 * np.diff(edges)[:, None]
+    f = edges[:-1, None] + half * (nodes + 1.0)
+    terms = log_prob(f) - 0.5 * ((f - mean) / sd) ** 2 - 0.5 * np.log(2 * np.pi * var) + np.log(half * shares)
+    top = terms.max()
+    mass = np.exp(terms - top)
+    first = np.sum(mass * (f - mean)) / mass.sum()
+    spread = np.sum(mass * (f - mean - first) ** 2) / mass.sum()
+    return top + np.log(mass.sum()), first / var, (1.0 - spread / var) / var
+
+
+@pytest.mark.parametrize("scale", [1e-3, 0.4, 50.0])
+def test_weights_of_double_exponential_noise(scale):
+    """The kink stays where it is, so no rule for smooth densities will do; targets near and far in the tails."""
+    likelihood = Laplace(scale, bias=0.3)
+    rows = [
+        (m + 0.3 + off * np.sqrt(v), m, v, w)
+        for m in (-8.0, 0.3)
+        for off in (-30.0, -1.0, 0.0, 0.2, 5.0)
+        for v in (1e-4, 1.0, 100.0)
+        for w in (0.01, 0.3, 5.5, 1000.0)
+    ]
+    y, mean, var, weight = np.array(rows).T
+    powers = weighted(likelihood, weight)
+    found = powers.tilted(y, mean, var)
+    for i in range(len(y)):
+        exact = around_the_kink(lambda f, i=i: weight[i] * likelihood.log_prob(y[i], f), mean[i], var[i], y[i] - 0.3)
+        units = np.array([1.0, np.sqrt(var[i]), var[i]])
+        np.testing.assert_allclose(units * [part[i] for part in found], units * exact, rtol=1e-7, atol=1e-8)
+    slopes = powers.d_log_z(y, mean, var)
+    fd = fd_gradient(lambda t: weighted(likelihood.with_theta(t), weight).tilted(y, mean, var).log_z, powers.theta)
+    rounding = 1e-10 * np.abs(found.log_z)  # of a difference of two such numbers over its step
+    assert np.all(np.abs(slopes - fd) <= 1e-5 * np.abs(fd) + 1e-6 + rounding)
+    alone = weighted(likelihood, 3.0)
+    np.testing.assert_allclose(alone.tilted(y, mean, var).g, Laplace(scale / 3.0, bias=0.3).tilted(y, mean, var).g)
+
+
+def test_expected_log_likelihood_with_weights_has_no_kink_to_miss():
+    y, mean, var = np.array([0.3, 0.0]), np.array([0.0, 0.2]), np.array([4.0, 0.5])
+    powers = weighted(Laplace(0.1), np.array([2.0, 0.5]))
+    once = Laplace(0.1).expected_log_prob(y, mean, var)
+    np.testing.assert_allclose(powers.expected_log_prob(y, mean, var), [2.0, 0.5] * once, rtol=1e-12)
+
+
 def data(n=25, seed=0):
     rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(-3, 3, size=n))[:, None]

@@ -11,6 +11,7 @@ from ..evidence import log_evidence
 from ..likelihoods import Discrete, Likelihood, total_weight
 from ..posterior import FactorisedPosterior, Posterior
 from ..projected import Sweep
+from ..projected.ep import LOST
 from ..selection import Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
 from .gain_driver import GainDriver
@@ -63,12 +64,18 @@ class Result(NamedTuple):
 
 
 def not_converged(result: Result) -> str:
-    """Say what is known of a result that did not settle."""
-    return (
-        f"the sites still moved by {result.sweeps[-1].change:.2g} posterior standard deviations in sweep "
-        f"{len(result.sweeps)}: the model is usable, but not exactly what was asked for. A kernel of smaller variance "
-        "or longer length scale settles sooner"
+    """Say what is known of a result that did not settle, what was done about it, and what would help."""
+    change = result.sweeps[-1].change
+    moved = f"{change:.2g} posterior standard deviations" if np.isfinite(change) else "more than can be told"
+    log_concave = getattr(result.likelihood, "log_concave", True)  # those of coupled classes are
+    noise = "" if log_concave else ", or noise of larger scale,"
+    text = (
+        f"the sites still moved by {moved} in sweep {len(result.sweeps)}: the model is usable, but not exactly what "
+        f"was asked for. A kernel of smaller variance or longer length scale{noise} settles sooner"
     )
+    if change <= LOST or log_concave:
+        return text
+    return f"{text}. Rows that contradict their neighbours were allowed to move the mean only"
 
 
 class Run:

@@ -1,5 +1,6 @@
 """Regression."""
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +13,12 @@ from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
-from ..likelihoods import Discrete, Gaussian, Likelihood, Poisson, plain
+from ..likelihoods import Discrete, Gaussian, Likelihood, Poisson, StudentT, plain
 from ..likelihoods.mixtures import quantile
 from ..numerics.residuals import normal_scores
 from ..selection import Callback
 from .base import InformativeVectorMachine
+from .callbacks import outside
 from .defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
 from .inference import Result
 from .inputs import read
@@ -134,9 +136,20 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         mean : array of shape (n_samples,)
         std : array of shape (n_samples,)
         """
-        mean, var = self._latent(X)
-        target_mean, target_var = self.likelihood_.predict(mean, var)
-        return (target_mean, np.sqrt(target_var)) if return_std else target_mean
+        mean, var = self._target(X)
+        noise = self.likelihood_.for_new_rows()
+        if return_std and isinstance(noise, StudentT) and noise.df <= 2.0:
+            warnings.warn(
+                f"Student's t noise of {noise.df:.3g} degrees of freedom has no standard deviation, so that of the "
+                "target is infinite. Give a likelihood with df above 2, where learning leaves it, or ask "
+                "predict_latent for the standard deviation of the function alone",
+                stacklevel=outside(),
+            )
+        return (mean, np.sqrt(var)) if return_std else mean
+
+    def _target(self, X: Any) -> tuple[Floats, Floats]:
+        mean, var = self.likelihood_.predict(*self._latent(X))
+        return mean, var
 
     def predict_quantiles(self, X: Any, q: Any = (0.025, 0.5, 0.975)) -> Floats:
         """Predict quantiles of the target: intervals that hold what they promise, whatever residuals are like.
@@ -173,8 +186,8 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         self.residual_quantiles_: Floats = result.residuals
 
     def _testimony(self, X: Inputs) -> dict[str, Floats]:
-        mean, std = self.predict(X, return_std=True)
-        return {**super()._testimony(X), "target_mean": mean, "target_var": std**2}
+        mean, var = self._target(X)
+        return {**super()._testimony(X), "target_mean": mean, "target_var": var}
 
     def log_density(self, X: Any, y: Any) -> Floats:
         """Return the log predictive density of known targets: larger is better, noise included.

@@ -211,7 +211,8 @@ class Training:
 
     def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
         """Run inference with all rows, from the sites that selection found."""
-        return infer([shard], sites if self.start_from_sites else None, self.site_tolerance, watch=watch)
+        start = sites if self.start_from_sites else None
+        return infer([shard], start, self.site_tolerance, watch=watch, rescue=True)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
         """Return the posterior of new inputs; X holds the active ones."""

@@ -11,6 +11,7 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..multiclass import ClassLikelihood, CoupledShard, calibrated, coupled_gradient, infer_coupled, left_out_loss
 from ..projected import Inference, evidence_gradient, infer, left_out, make_basis, too_sharp
+from ..projected.ep import LOST
 from ..projected.precision import SHARPEST_FOR_GRADIENTS
 from ..shards import Basis, ProjectedShard
 from .model import Model
@@ -19,7 +20,6 @@ from .spread import best_spread
 __all__ = ["CoupledEvidence", "ProjectedEvidence"]
 
 _MOST_SWEEPS = 50
-_LOST = 0.1  # change of a site after so many sweeps that leaves no evidence to speak of
 _FAR = 0.5  # share of the evidence
 
 
@@ -83,7 +83,7 @@ class ProjectedEvidence:
         if too_sharp(shard, found.beliefs, SHARPEST_FOR_GRADIENTS):
             self._raise_precision()
             return self.settle(kernel, likelihood)
-        if not found.converged and found.sweeps[-1].change > _LOST:
+        if not (found.converged or found.sweeps[-1].change <= LOST):
             raise NotConverged("the sites do not settle at these parameters")
         if found.converged:
             self._sites = shard.precision, shard.b

@@ -40,7 +40,19 @@ class Laplace(Likelihood):
         return -np.abs(y - f - self.bias) / self.scale - np.log(2.0 * self.scale)
 
     def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
-        s = self.scale
+        return self._tilted(y, mean, var, self.scale)
+
+    def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
+        r"""Return ``tilted`` of a power of p, which is the same noise of another scale, times a constant.
+
+        .. math:: p(y \mid f)^w = \frac{2 s / w}{(2 s)^w} \cdot
+                  \frac{w}{2 s} \exp\left(-\frac{|y - f - b|}{s / w}\right)
+        """
+        scale = self.scale / weight
+        log_z, g, nu = self._tilted(y, mean, var, scale)
+        return Tilted(log_z + np.log(2.0 * scale) - weight * np.log(2.0 * self.scale), g, nu)
+
+    def _tilted(self, y: Floats, mean: Floats, var: Floats, s: float | Floats) -> Tilted:
         var = np.maximum(var, 1e-20 * s**2)
         sd = np.sqrt(var)
         residual = y - mean - self.bias
@@ -62,10 +74,16 @@ class Laplace(Likelihood):
         return -distance / self.scale - np.log(2.0 * self.scale)
 
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
-        _, g, nu = self.tilted(y, mean, var)
-        residual = y - mean - self.bias
-        # log Z = log Z_1(residual / s, var / s^2) - log s
-        by_scale = (residual * g - var * (g**2 - nu) - 1.0) / self.scale
+        return self.d_log_z_power(y, mean, var, 1.0, self.tilted(y, mean, var))
+
+    def d_log_z_power(self, y: Floats, mean: Floats, var: Floats, weight: float | Floats, tilted: Tilted) -> Floats:
+        r"""Gradient of log Z in theta where p has the power w, with its tilted moments; r is the residual.
+
+        .. math:: \log Z = \log Z_1(r / s, \sigma^2 / s^2) - w \log s, \qquad
+                  s \frac{\partial \log Z}{\partial s} = r g - \sigma^2 (g^2 - \nu) - w
+        """
+        _, g, nu = tilted
+        by_scale = ((y - mean - self.bias) * g - var * (g**2 - nu) - weight) / self.scale
         return self._gradient({"scale": by_scale, "bias": g})
 
     def cdf(self, y: Floats, f: Floats) -> Floats:

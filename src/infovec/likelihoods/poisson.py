@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaincc, gammaln
+from scipy.special import gammaincc, gammaln, xlogy
 
 from .._types import Floats
 from ..errors import ParameterError
@@ -33,8 +33,10 @@ class Poisson(Likelihood):
         return {"bias": IDENTITY}
 
     def log_prob(self, y: Floats, f: Floats) -> Floats:
-        log_rate = f + self.bias
-        return np.asarray(y * log_rate - np.exp(log_rate) - gammaln(y + 1.0))
+        """Around the mode, log y: of large counts nothing is left in the difference of terms like y log y."""
+        base = np.maximum(y, 1.0)
+        off = f + self.bias - np.log(base)
+        return np.asarray(y * off - base * (np.exp(off) - 1.0) - (gammaln(y + 1.0) - xlogy(y, base) + base))
 
     def expected_log_prob(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         log_rate = mean + self.bias

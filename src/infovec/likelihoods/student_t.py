@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import digamma, gammaln, stdtr
 
 from .._types import Floats
-from ..numerics.transforms import IDENTITY, LOG, Transform
+from ..numerics.transforms import IDENTITY, LOG, Above, Transform
 from .base import Likelihood, Prediction, Tilted
 
 __all__ = ["StudentT"]
 
 _NODES = 160
+_WITH_VARIANCE = Above(2.0)
 
 
 class _Mixture(NamedTuple):
@@ -42,7 +44,7 @@ class StudentT(Likelihood):
     scale : float
         s.
     df : float
-        Degrees of freedom k.
+        Degrees of freedom k. Up to two the noise has no variance; above two they stay there while learning.
     bias : float
         b, added to the latent function.
     """
@@ -55,7 +57,11 @@ class StudentT(Likelihood):
 
     @property
     def transforms(self) -> Mapping[str, Transform]:
-        return {"scale": LOG, "df": LOG, "bias": IDENTITY}
+        return {"scale": LOG, "df": _WITH_VARIANCE if self._has_variance else LOG, "bias": IDENTITY}
+
+    @property
+    def _has_variance(self) -> bool:
+        return isinstance(self.df, Real) and self.df > _WITH_VARIANCE.low
 
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         k = self.df
@@ -66,9 +72,9 @@ class StudentT(Likelihood):
     def _mixture(self, y: Floats, mean: Floats, var: Floats) -> _Mixture:
         k, s2 = self.df, self.scale**2
         residual = y - mean - self.bias
-        spread = 9.0 * np.sqrt(2.0 / k)
-        start = -np.log((k + residual**2 / s2) / (k + 1.0)) - 74.0 / (k + 1.0) - spread
-        end = spread + np.log1p(80.0 / k)
+        spread = 9.0 * np.sqrt(2.0 / k)  # of log w where k is large; where it is small tails of other shapes count
+        start = -np.log((k + residual**2 / s2) / (k + 1.0)) - 74.0 / (k + 1.0) - min(spread, 40.0)
+        end = min(spread, 2.0) + np.log1p(80.0 / k)
         step = (end - start) / (_NODES - 1)
         log_w = start + step * np.arange(_NODES)[:, None]
         total = var + s2 * np.exp(-log_w)

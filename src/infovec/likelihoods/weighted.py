@@ -9,6 +9,7 @@ from .._types import Floats, Rows
 from ..errors import ParameterError
 from .base import Discrete, Likelihood, Prediction, Site, Tilted
 from .gaussian import Gaussian
+from .laplace import Laplace
 from .logit import Logit
 from .probit import Probit
 
@@ -28,7 +29,8 @@ def weighted(likelihood: Likelihood, weight: float | Floats) -> "Weighted":
 
     To the evidence a row of weight 5 is five observations that agree, so learning may take for structure what is
     noise: where weights are no counts, learn without them, and fit the kernel found with ``learn=None``. Weights other
-    than 0 and 1 need quadrature unless noise is Gaussian, which takes time: up to fifty it is quick for the probit.
+    than 0 and 1 need quadrature unless noise is Gaussian or double exponential, which takes time: up to fifty it is
+    quick for the probit.
 
     Parameters
     ----------
@@ -132,12 +134,17 @@ class Weighted(Likelihood):
         once = self.likelihood.site(y, mean, var, tilted)
         return Site(self.weight * once.precision, self.weight * once.b)
 
+    def expected_log_prob(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        return self.weight * self.likelihood.expected_log_prob(y, mean, var)
+
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
-        r"""Gradient in theta; exact where p depends on :math:`\lambda (f + b)` only.
+        r"""Gradient in theta; exact for double exponential noise, and where p depends on :math:`\lambda (f + b)` only.
 
         .. math:: \frac{\partial \log Z}{\partial b} = g, \qquad \lambda \frac{\partial \log Z}{\partial \lambda}
                   = (\mu + b) g + \sigma^2 (g^2 - \nu)
         """
+        if isinstance(self.likelihood, Laplace):
+            return self.likelihood.d_log_z_power(y, mean, var, np.asarray(self.weight), self.tilted(y, mean, var))
         if not isinstance(self.likelihood, Probit | Logit):
             return super().d_log_z(y, mean, var)
         _, g, nu = self.tilted(y, mean, var)

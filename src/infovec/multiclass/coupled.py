@@ -87,6 +87,7 @@ class CoupledShard(Projections):
         self._missing = np.zeros(shape)
         self._ties, self._own_var = np.zeros(shape), np.zeros(len(rows))  # how the forces answer to a move
         self._step = np.zeros((2, *shape))
+        self._trail: list[tuple[Floats, Floats, Floats]] = []  # sites before the last sweep, and the one before
 
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
         """Precisions and shifts of some rows, shape (len(rows), C)."""
@@ -208,7 +209,9 @@ class CoupledShard(Projections):
         """
         open_, settled, steps, lock = self._empty(), self._empty(), [Steps(0.0, 0.0, 0.0)], Lock()
         self._missing[:] = 0.0
+        self._trail = [(self.precision.copy(), self.b.copy(), self.log_site.copy()), *self._trail[:1]]
 
+        @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is looked for, and taken back
         def visit(chunk: slice) -> None:
             here = np.flatnonzero(self.open[chunk])
             if not here.size:
@@ -229,6 +232,19 @@ class CoupledShard(Projections):
         for_each(visit, self.chunks)
         largest, along, square = np.array(steps).T
         return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
+
+    def undo(self) -> None:
+        """Forget the last sweep."""
+        (self.precision, self.b, self.log_site), *self._trail = self._trail
+        self._step[:] = 0.0
+
+    def shorten(self, share: float) -> Floats:
+        """Take a share of the last step only; return the sum of pi V V^T over all rows, for every class."""
+        *before, log_site = self._trail[0]
+        moved = (old + share * (new - old) for old, new in zip(before, (self.precision, self.b), strict=True))
+        self.precision, self.b = (np.where(np.isfinite(new), new, old) for old, new in zip(before, moved, strict=True))
+        self.log_site = log_site.copy()
+        return self.sums()
 
     def _update(self, at: Rows, cavity: Cavity, damping: float, tied: bool) -> tuple[Floats, Floats]:
         """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior."""

@@ -8,7 +8,7 @@ from scipy.linalg import cho_solve
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 from ..projected import Inference, Sweep
-from ..projected.ep import Watch, next_damping
+from ..projected.ep import SHORTER, TRIES, Watch, astray, next_damping
 from ..shards import Beliefs, own_threads
 from .apart import infer_apart
 from .coupled import CoupledShard, solvers
@@ -65,6 +65,7 @@ def _settle(shards: Sequence[CoupledShard], tolerance: float, max_sweeps: int, w
         if asked or (change <= tolerance and everywhere):
             break
         state.accept(reopen=change <= tolerance)
+    sweeps[-1] = state.end(sweeps[-1])
     beliefs = Beliefs(state.Q, np.einsum("cji,cj->ci", state.Q, state.mean))
     return Inference(beliefs, sweeps[-1].log_evidence, bool(everywhere and change <= tolerance), sweeps)
 
@@ -77,6 +78,7 @@ class _State:
         self.moving = _total([s.sums() for s in shards])
         self.settled = np.zeros_like(self.moving)
         self.damping, self.change = 1.0, np.inf
+        self.tries, self.strayed, self.evidence = 0, False, -np.inf
         self._open_all()
         self._posterior()
 
@@ -99,9 +101,13 @@ class _State:
         self.settled = self.settled + _total([f.settled for f in found])
         self.moving = _total([f.open for f in found])
         change = max(f.steps.largest for f in found)
+        self.strayed = self.tries < TRIES and astray(change, self.change)
+        if self.strayed:
+            return Sweep(self.evidence, change, damping, visited)
+        self.tries, self.evidence = 0, self.log_evidence()
         self.damping = next_damping(damping, sum(f.steps.along for f in found), sum(f.steps.before for f in found))
         self.change = change
-        return Sweep(self.log_evidence(), change, damping, visited)
+        return Sweep(self.evidence, change, damping, visited)
 
     def log_evidence(self) -> float:
         r"""EP approximation to log P(y): :math:`\sum_i \log s_i + \tfrac12 \sum_c (m_c^T M_c m_c - \log|M_c|)`."""
@@ -110,15 +116,42 @@ class _State:
         return float(0.5 * (np.sum(quadratic**2) - log_det) + sum(np.sum(shard.log_site) for shard in self.shards))
 
     def accept(self, reopen: bool) -> None:
-        """Take over the new sites; then visit all rows again if asked."""
+        """Take over the new sites, or a share of the last step where it led astray; visit all rows again if asked."""
+        if self.strayed:
+            self._retreat()
+            return
         if self.tied:
             change = self._newton()
             for shard in self.shards:
                 shard.couple(change, self.used)
-        self._posterior()
+        try:
+            self._posterior()
+        except NotPositiveDefinite:
+            self._shorten(SHORTER)
         if reopen:
             self.settled = np.zeros_like(self.settled)
             self._open_all()
+
+    def _retreat(self) -> None:
+        for shard in self.shards:
+            shard.undo()
+        self._shorten(SHORTER)
+
+    def _shorten(self, share: float) -> None:
+        """Take a share of the last step only."""
+        self.tries, self.damping, self.strayed = self.tries + 1, share * self.damping, False
+        self.settled, self.moving = np.zeros_like(self.settled), _total([s.shorten(share) for s in self.shards])
+        self._open_all()
+        self._posterior()
+
+    def end(self, last: Sweep) -> Sweep:
+        """Go back to the last sites whose posterior is known to be good, if the last sweep strayed from them."""
+        if self.strayed:
+            for shard in self.shards:
+                shard.undo()
+            self._shorten(0.0)
+            return last._replace(change=self.change)
+        return last
 
     def _newton(self) -> Floats:
         """Solve for the change of the means by preconditioned conjugate gradients."""
@@ -153,10 +186,12 @@ def _factors(sums: Floats) -> Floats:
     """Cholesky factors of I + V Pi V^T for every class."""
     at = np.arange(sums.shape[1])
     M = sums.copy()
+    if not np.all(np.isfinite(M)):  # a Cholesky factorisation takes NaN as it is
+        raise NotPositiveDefinite("the sites leave no posterior: they are not finite")
     for more in (0.0, 1e-14, 1e-10, 1e-6):  # sites far sharper than the prior, in products of single precision
         M[:, at, at] = sums[:, at, at] + 1.0 + more * np.max(sums, initial=1.0)
         try:
             return np.linalg.cholesky(M)
         except np.linalg.LinAlgError:
             continue
-    raise NotPositiveDefinite("the sites leave no posterior: their precisions are not finite")
+    raise NotPositiveDefinite("the sites leave no posterior: their precisions are negative")

@@ -98,18 +98,21 @@ def tilted_moments(
 def _agree(coarse: tuple[Floats, ...], fine: tuple[Floats, ...]) -> Floats:
     close = np.ones(len(fine[0]), dtype=bool)
     for a, b in zip(coarse, fine, strict=True):
-        close &= np.abs(a - b) <= _AGREEMENT * np.maximum(1.0, np.abs(b))
+        with np.errstate(invalid="ignore"):
+            close &= np.abs(a - b) <= _AGREEMENT * np.maximum(1.0, np.abs(b))
     return close
 
 
 def _mode(psi: LogDensity, n: int) -> Floats:
-    """Mode by doubling steps uphill from zero, then golden section: derivative free, all rows at once."""
+    """Mode by doubling steps uphill, then golden section: derivative free, all rows at once."""
 
     def at(x: Floats) -> Floats:
         return psi(x[:, None])[:, 0]
 
-    step = np.where(at(np.full(n, 1e-3)) > at(np.full(n, -1e-3)), 1e-3, -1e-3)
-    behind, middle, ahead = -step, np.zeros(n), step
+    middle = _possible(at, n)
+    step = 1e-3 * np.maximum(1.0, np.abs(middle))
+    step = np.where(at(middle + step) > at(middle - step), step, -step)
+    behind, ahead = middle - step, middle + step
     top, climbing = at(middle), np.ones(n, dtype=bool)
     for _ in range(80):
         value = at(ahead)
@@ -123,9 +126,24 @@ def _mode(psi: LogDensity, n: int) -> Floats:
     for _ in range(45):
         span = _GOLDEN * (right - left)
         low, high = right - span, left + span
-        rising = at(high) > at(low)
+        ours, theirs = at(low), at(high)
+        rising = np.where(ours == theirs, middle > 0.5 * (left + right), theirs > ours)  # both may be impossible
         left, right = np.where(rising, low, left), np.where(rising, right, high)
     return 0.5 * (left + right)
+
+
+def _possible(at: LogDensity, n: int) -> Floats:
+    """Zero, or where the density is nothing there in double precision the nearest place by doubling where it is not."""
+    place = np.zeros(n)
+    lost = np.isneginf(at(place))
+    for k in range(80 if lost.any() else 0):
+        for side in (-1e-3, 1e-3):
+            trial = np.where(lost, side * 2.0**k, place)
+            found = lost & ~np.isneginf(at(trial))
+            place, lost = np.where(found, trial, place), lost & ~found
+        if not lost.any():
+            break
+    return place
 
 
 def _reach(psi: LogDensity, mode: Floats, drop: float, side: float) -> Floats:
@@ -164,8 +182,12 @@ def _panels(psi: LogDensity, mode: Floats) -> tuple[Floats, ...]:
 
 
 def _moments(log_terms: Floats, x: Floats) -> tuple[Floats, ...]:
-    """Log of the sum of the terms, mean and variance of x under them."""
+    """Log of the sum of the terms, mean and variance of x under them; those of N(0, 1) where all terms are nothing."""
     top = log_terms.max(axis=1, keepdims=True)
+    nothing = ~np.isfinite(top[:, 0])
+    if nothing.any():
+        log_z, first, spread = _moments(np.where(nothing[:, None], 0.0, log_terms), x)
+        return np.where(nothing, -np.inf, log_z), np.where(nothing, 0.0, first), np.where(nothing, 1.0, spread)
     weights = np.exp(log_terms - top)
     total = weights.sum(axis=1, keepdims=True)
     weights /= total

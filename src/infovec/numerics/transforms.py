@@ -15,9 +15,12 @@ __all__ = [
     "SIGMOID",
     "SOFTPLUS",
     "TRANSFORMS",
+    "Above",
     "Interval",
     "Transform",
 ]
+
+_ANY_UNIT = 200.0  # a logarithm that a parameter does not reach in any unit, and whose exponential has a square
 
 
 class Transform(ABC):
@@ -70,7 +73,7 @@ class Log(Transform):
 
     low = 0.0
     requirement = "positive and finite"
-    free_bounds = (-690.0, 690.0)  # whose exponentials are numbers: the unit of a parameter may be anything
+    free_bounds = (-_ANY_UNIT, _ANY_UNIT)
 
     def value(self, free: Floats) -> Floats:
         return np.exp(free)
@@ -82,12 +85,31 @@ class Log(Transform):
         return _scale(gradient, value)
 
 
+class Above(Transform):
+    r"""Above a number by the exponential, :math:`\theta = c + e^t`; an optimiser stays a hundredth away from it."""
+
+    free_bounds = (-4.6, _ANY_UNIT)
+
+    def __init__(self, low: float) -> None:
+        self.low = low
+        self.requirement = f"above {low:g} and finite"
+
+    def value(self, free: Floats) -> Floats:
+        return np.asarray(self.low + np.exp(free))
+
+    def free(self, value: Floats) -> Floats:
+        return np.log(np.asarray(value) - self.low)
+
+    def pullback(self, value: Floats, gradient: Floats) -> Floats:
+        return _scale(gradient, np.asarray(value) - self.low)
+
+
 class Softplus(Transform):
     r"""Positive, linear for large values (LSH05 section 4), :math:`\theta = \log(1 + e^t)`."""
 
     low = 0.0
     requirement = "positive and finite"
-    free_bounds = (-23.0, 1e10)
+    free_bounds = (-_ANY_UNIT, 1e10)
 
     def value(self, free: Floats) -> Floats:
         return np.logaddexp(0.0, free)

@@ -26,12 +26,13 @@ def open_scores(
 
     Left out are rows already included, rows whose variance is rounding (below ``min_var`` of the prior), and
     rows whose site would be too flat: precision below 1e-8 of the prior precision, or negative (a likelihood
-    that is not log-concave).
+    that is not log-concave); and rows without a finite score.
     """
     log_z, g, nu = likelihood.tilted(y, mean, np.maximum(var, min_var * prior_var))
     precision = nu / np.maximum(1.0 - var * nu, 1e-300)
     open_ = ~taken & (var > min_var * prior_var) & (precision * prior_var > _MIN_PRECISION)
-    return np.where(open_, score(log_z, g, nu, mean, var), -np.inf)
+    value = score(log_z, g, nu, mean, var)
+    return np.where(open_ & np.isfinite(value), value, -np.inf)
 
 
 def break_ties(value: Floats, priority: Floats) -> Floats:

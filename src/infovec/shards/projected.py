@@ -54,6 +54,8 @@ class ProjectedShard(Projections):
         self.y, self.likelihood, n = y, likelihood.take(rows), len(y)
         self.precision, self.b, self.log_site = np.zeros(n), np.zeros(n), np.zeros(n)
         self._step = np.zeros((2, n))
+        self.proper = False  # whether no site may have a negative precision: a row then has its say on the mean alone
+        self._trail: list[Floats] = []  # precisions, shifts and logs of sites before the last sweep, and the one before
 
     def look(self, depth: int) -> Sums:
         r"""See the first ``depth`` rows of the active set only, and return the sites of all rows added up.
@@ -92,8 +94,9 @@ class ProjectedShard(Projections):
         """Sites of all rows added up."""
         total, lock = self._empty(), Lock()
 
+        @np.errstate(over="ignore", invalid="ignore")  # whoever adds up sites that are none sees that there is no sum
         def add(chunk: slice) -> None:
-            at = np.flatnonzero(self.precision[chunk] != 0.0)
+            at = np.flatnonzero((self.precision[chunk] != 0.0) | (self.b[chunk] != 0.0))
             if at.size:
                 with self._work() as work:
                     part = self._sum(self.features(chunk), at, self.precision[chunk][at], self.b[chunk][at], work)
@@ -142,7 +145,8 @@ class ProjectedShard(Projections):
         tilted = likelihood.tilted(y, cavity.cavity_mean, var)
         on_u = likelihood.site(y, cavity.cavity_mean, var, tilted)
         blurred = np.maximum(1.0 + on_u.precision * blur, 1e-12)
-        return tilted, Site(on_u.precision / blurred, on_u.b / blurred)
+        flat = self.proper & (on_u.precision < 0.0)  # b = g matches the mean
+        return tilted, Site(np.where(flat, 0.0, on_u.precision / blurred), np.where(flat, tilted.g, on_u.b / blurred))
 
     def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept:
         """Update the sites of all open rows at once, each from its own cavity.
@@ -152,7 +156,9 @@ class ProjectedShard(Projections):
         """
         solve, open_, settled = row_solver(beliefs.Q, self.dtype), self._empty(), self._empty()
         steps, lock = [Steps(0.0, 0.0, 0.0)], Lock()
+        self._trail = [np.stack([self.precision, self.b, self.log_site]), *self._trail[:1]]
 
+        @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is looked for, and taken back
         def visit(chunk: slice) -> None:
             here = np.flatnonzero(self.open[chunk])
             if not here.size:
@@ -167,22 +173,44 @@ class ProjectedShard(Projections):
                         part = self._sum(V, rows, self.precision[chunk][rows], self.b[chunk][rows], work)
                         with lock:
                             _add(total, part)
-            before = self._step[:, at]
-            self._step[:, at], self.open[at] = step, moves
-            steps.append(Steps(float(np.abs(step).max()), float(np.vdot(step, before)), float(np.vdot(before, before))))
+            before, largest = self._step[:, at], float(np.abs(step).max())
+            self._step[:, at], self.open[at] = np.where(np.isfinite(step), step, 0.0), moves
+            along, square = float(np.vdot(self._step[:, at], before)), float(np.vdot(before, before))
+            steps.append(Steps(largest, along, square))
 
         for_each(visit, self.chunks)
         largest, along, square = np.array(steps).T
         return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
 
     def _update(self, at: Rows, C: Floats, beta: Floats, damping: float) -> tuple[Floats, Floats]:
-        """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior."""
+        """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior.
+
+        A row whose target is impossible in double precision, so far off is its cavity, keeps its site and has
+        infinitely far to go.
+        """
         cavity = self.cavity(at, C, beta)
         tilted, site = self.tilted(at, cavity)
         pi, b = self.precision[at], self.b[at]
-        self.log_site[at] = tilted.log_z - log_site_integral(pi, b, cavity)
-        self.precision[at], self.b[at] = pi + damping * (site.precision - pi), b + damping * (site.b - b)
-        return in_units(site.precision - pi, site.b - b, cavity), in_units(site.precision, site.b, cavity)
+        log_site = tilted.log_z - log_site_integral(pi, b, cavity)
+        step, influence = in_units(site.precision - pi, site.b - b, cavity), in_units(site.precision, site.b, cavity)
+        lost = ~np.isfinite(log_site + step.sum(axis=0))
+        self.log_site[at] = log_site
+        self.precision[at] = np.where(lost, pi, pi + damping * (site.precision - pi))
+        self.b[at] = np.where(lost, b, b + damping * (site.b - b))
+        return np.where(lost, np.inf, step), np.where(lost, 0.0, influence)
+
+    def undo(self) -> None:
+        """Forget the last sweep."""
+        (self.precision, self.b, self.log_site), *self._trail = self._trail
+        self._step[:] = 0.0
+
+    def shorten(self, share: float) -> Sums:
+        """Take a share of the last step only; return the sites of all rows added up."""
+        *before, log_site = self._trail[0]
+        moved = (old + share * (new - old) for old, new in zip(before, (self.precision, self.b), strict=True))
+        self.precision, self.b = (np.where(np.isfinite(new), new, old) for old, new in zip(before, moved, strict=True))
+        self.log_site = log_site.copy()
+        return self.sums()
 
     def exact(self) -> Sums:
         """Give all rows their sites where these are the likelihood itself, and no cavity matters."""
@@ -192,10 +220,17 @@ class ProjectedShard(Projections):
         return self.sums()
 
     def make_proper(self) -> Sums:
-        """Take away sites of negative precision."""
-        improper = self.precision < 0.0
+        """Take away sites of negative precision, and what is no site."""
+        improper = ~(np.isfinite(self.precision) & np.isfinite(self.b)) | (self.precision < 0.0)
         self.precision[improper], self.b[improper] = 0.0, 0.0
         return self.sums()
+
+    def begin_again(self) -> Sums:
+        """Forget sites that lead nowhere: all of them, or those of negative precision, which are allowed no longer."""
+        self.proper = not self.likelihood.log_concave
+        if not self.proper:
+            self.precision[:], self.b[:] = 0.0, 0.0
+        return self.make_proper()
 
 
 def take_out(mean: Floats, var: Floats, precision: Floats, b: Floats, dtype: str) -> Cavity:
