@@ -125,9 +125,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             Targets.
         sample_weight : array-like of shape (n_samples,), optional
             The likelihood of a row is raised to its weight: 2 counts like two equal rows, 0 leaves the row out. Equal
-            rows are taken together in any case (for kernels without white noise), so that a weight and a repetition
-            are the same up to rounding. Weights other than one need quadrature, or more sweeps for coupled classes,
-            unless noise is Gaussian, which takes time.
+            rows are taken together in any case (for kernels without white noise; of the factorised posterior for more
+            than two classes only), so that a weight and a repetition are the same up to rounding. Weights other
+            than one need quadrature, or more sweeps for coupled classes, unless noise is Gaussian, which takes time.
 
             Where classes are learned (``learn`` is not None) only the proportions of weights count: they are scaled to
             sum to the effective number of observations, and a constant weight changes nothing. Copies of a row always
@@ -213,7 +213,8 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
     def _sample(self, X: Inputs, y: Any, sample_weight: Any) -> Sample:
         """Return the rows that count, equal ones taken together where that changes nothing."""
-        return Sample.of(X, y, sample_weight).merged(self.kernel, self.likelihood)
+        sample = Sample.of(X, y, sample_weight)
+        return sample.merged(self.kernel, self.likelihood) if self.approximation != "factorised" else sample
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
         check_choice("approximation", self.approximation, APPROXIMATIONS)

@@ -30,7 +30,9 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
     def _sample(self, X: Inputs, y: Any, sample_weight: Any) -> Sample:
         """Return the rows that count, and whose class does; where parameters are learned, each for one observation."""
         sample = Sample.of(X, y, sample_weight)
-        sample = sample.told(rows_told(self.class_weight, sample.y)).merged(self.kernel, self.likelihood)
+        sample = sample.told(rows_told(self.class_weight, sample.y))
+        if self.approximation != "factorised" or len(np.unique(sample.y)) > 2:
+            sample = sample.merged(self.kernel, self.likelihood)
         return sample if self.learn is None else sample.counted()
 
     def predict_log_proba(self, X: Any) -> Floats:
