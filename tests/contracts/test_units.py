@@ -63,7 +63,7 @@ def test_the_unit_of_the_targets(form, likelihood):
     X, y, Z = diabetes(250 if form.get("n_active") == "auto" else 120)
     model = IVMRegressor(likelihood=likelihood, random_state=0, **{"n_active": 40, "dtype": "float64", **form})
     expected = told(model, X, y, Z)
-    for unit, offset in UNITS:
+    for unit, offset in UNITS if not form else UNITS[::5]:
         check_same(told(model, X, y, Z, unit, offset), expected, y)
 
 
@@ -77,7 +77,7 @@ def test_real_sets_in_other_units(name, dataset):
         model = IVMRegressor(n_active=60, dtype=dtype, random_state=0)
         expected = told(model, X, y, Z)
         check_same(told(model, columns * X, y, columns * Z), expected, y, rtol)
-        for unit, offset in UNITS[::2]:
+        for unit, offset in UNITS[::5]:
             check_same(told(model, X, y, Z, unit, offset), expected, y, rtol)
 
 

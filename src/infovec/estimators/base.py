@@ -20,6 +20,7 @@ from ..numerics.heap import give_back
 from ..selection import Callback, Driver, Patience, Progress
 from .budget import memory_limit, stub_entries, threads, time_limit
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
+from .columns import Columns
 from .defaults import default_kernel
 from .ending import ended
 from .gain_driver import GainDriver
@@ -223,7 +224,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         check_kernel(self.kernel)
         sample, targets, likelihood, variance, score = self._read_targets(X, y, sample_weight)
         if self.kernel is None:
-            kernel = default_kernel(sample.X, variance, sample.weight)
+            columns = Columns.of(sample.X, sample.weight, rounded=self.learn is not None)
+            kernel = columns.kernel(variance) if columns else default_kernel(sample.X, variance, sample.weight)
+            sample = replace(sample, columns=columns)
         else:
             unit, kernel = sample.unit.kernel(self.kernel)
             sample = replace(sample, unit=unit)
@@ -307,7 +310,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         limit = time_limit(self.max_time)
         left = max(limit - spent, 0.25 * limit)  # a model without active rows is none
         left = min(left, max(_SOON, _SOON_SHARE * spent)) if interrupted else left
-        run = Run(driver, training.given.X, training, listeners(self), left)
+        run = Run(driver, training.given.inside, training, listeners(self), left)
         stop, result = run.to(wanted, patience)
         self._store(driver, result, training, str(ended(stop, result, wanted, interrupted)))
 
@@ -319,8 +322,12 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         self.kernel_ = sample.unit.kernel_outside(training.fitted_kernel)
         result = result._replace(likelihood=sample.unweighed(result.likelihood)).in_unit(sample.unit, self.kernel_)
         self.likelihood_, self.posterior_ = result.likelihood, result.posterior
+        if sample.columns:
+            self.kernel_ = sample.columns.kernel_outside(self.kernel_)
+            self.posterior_ = sample.columns.posterior_outside(self.posterior_)
         self.stop_reason_, self.active_ = stop_reason, sample.rows[result.active]
-        self.active_vectors_ = result.posterior.X
+        vectors = sample.X[result.active]
+        self.active_vectors_ = vectors if vectors.dtype == object else vectors.astype(np.float64)
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
         self.log_evidence_, self.converged_, self.dtype_ = result.log_evidence, result.converged, result.dtype
         self.history_ = {

@@ -66,7 +66,7 @@ def prepare(
     )
     blur = _blur(estimator.blur, n_functions == 1 and not calibrate)
     return kind(
-        _in_precision(X, kernel, dtype), y, kernel, likelihood,
+        sample.columns.inside(X, dtype) if sample.columns else _in_precision(X, kernel, dtype), y, kernel, likelihood,
         score_function(score), _score_name(score, approximation), wanted, initial, schedule,
         rule, dtype, selection, priority, held_back, approximation, blur, calibrate,
         kept, bool(estimator.warm_start), sample, limit, sample.group,

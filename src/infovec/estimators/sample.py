@@ -11,6 +11,7 @@ from .._types import Array, Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Weighted, weighted
+from .columns import Columns, InsideRows
 from .counting import as_copies, told_apart
 from .equal_rows import first_equal, row_keys
 from .unit import Unit
@@ -35,6 +36,8 @@ class Sample:
         Positive; None if all are one.
     unit : Unit
         Of real targets, in which a fit works.
+    columns : Columns, optional
+        The units of the columns in which it does; None if it has them as they are.
     group : array of int, optional
         The same number for rows of equal inputs, which have one latent value; None if there are none such, or it cannot
         be told.
@@ -46,6 +49,7 @@ class Sample:
     place: Rows
     weight: Floats | None = None
     unit: Unit = field(default_factory=Unit)
+    columns: Columns | None = None
     group: Rows | None = None
 
     @classmethod
@@ -119,6 +123,11 @@ class Sample:
             return False
         some = self.X[:2]
         return kernel is None or np.allclose(kernel.diag(some), np.diagonal(kernel(some, some)))
+
+    @property
+    def inside(self) -> Inputs:
+        """The inputs as the fit has them, in double precision: to be asked for some rows at a time."""
+        return self.X if self.columns is None else InsideRows(self.X, self.columns)
 
     @property
     def n_given(self) -> int:

@@ -88,7 +88,7 @@ class SeparateDriver(ABC):
     def factorised_part(self, posterior: FactorisedPosterior, active: Rows) -> Part:
         """Return the part of a class whose active rows alone have sites."""
         t = self.training
-        known = without_own_site(posterior, active, t.given.X, some_rows(t.priority), t.group)
+        known = without_own_site(posterior, active, t.given.inside, some_rows(t.priority), t.group)
         return Part(posterior, active, posterior.precision, posterior.site_mean, known)
 
     def result(self, X: Inputs) -> "Result":
@@ -151,7 +151,7 @@ class RestDriver(SeparateDriver):
         """Sites on the active rows only, as selection left them."""
         d = driver.size
         active = driver.active[:d].copy()
-        posterior, outside = driver.posterior(self.training.given.X), driver.log_likelihood_outside()
+        posterior, outside = driver.posterior(self.training.given.inside), driver.log_likelihood_outside()
         self._free(driver)
         self.evidence += log_evidence(posterior, driver.y[:d], driver.likelihood.take(active), outside)
         self.parts.append(self.factorised_part(posterior, active))
@@ -176,7 +176,7 @@ class RestDriver(SeparateDriver):
             return reason is not None
 
         with Interruption() as interruption:
-            projected = infer_all_rows(one, active, self.training.given.X, driver.sites, watch)
+            projected = infer_all_rows(one, active, self.training.given.inside, driver.sites, watch)
         found = projected.found
         known = one.left_out(projected.shard, found)[:, some_rows(self.training.priority)]
         self.parts.append(Part(projected.posterior, active, *projected.sites(active), known, projected.shard.dtype))

@@ -159,7 +159,9 @@ class Training:
     @property
     def _exact_inputs(self) -> Inputs:
         """Inputs as they were given, as far as these are all of them."""
-        return self.given.X if self.given.X.shape[0] == len(self.y) and self.kernel.numeric else self.X
+        if self.given.X.shape[0] != len(self.y) or not self.kernel.numeric:
+            return self.X
+        return self.given.columns.inside(self.given.X) if self.given.columns else self.given.X
 
     def sample(self, size: int) -> Rows:
         """Return rows drawn at random, the same for the same random state, none of them held back."""
@@ -258,7 +260,8 @@ class Training:
 
     def exact_rows(self, rows: Rows) -> Callable[[], Inputs]:
         """Return how to get the inputs of some of the given rows in double precision, should they be needed."""
-        return lambda: self.given.X[rows].astype(np.float64) if self.kernel.numeric else self.given.X[rows]
+        inside = self.given.inside
+        return lambda: inside[rows].astype(np.float64) if self.kernel.numeric else inside[rows]
 
     def patience(self) -> Patience | None:
         """Return when to stop early, if rows are held back to tell."""
