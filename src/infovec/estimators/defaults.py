@@ -67,25 +67,30 @@ def length_scales(deviation: Floats, extent: Floats) -> float | Floats:
 
 
 def column_spreads(X: Inputs, weight: _Weight = None) -> tuple[Floats, Floats]:
-    """Standard deviation and range of every column, outliers drawn in, in little memory; weights count for both."""
+    """Standard deviation and range of every column without its outliers, in little memory; weights count for both."""
     centre, reach = usual_reach(X, weight)
     if not sparse.issparse(X):
-        low, high = centre - reach, centre + reach
-        moments = Moments.of_rows(X, (low, high))
-        return moments.deviation if weight is None else _weighted_deviation(X, weight, low, high), moments.extent
+        moments = Moments.of_rows(X, centre, reach)
+        deviation = moments.deviation if weight is None else _weighted_deviation(X, weight, centre, reach)
+        return deviation, moments.extent
     X = X.copy()
-    X.data = np.clip(X.data, -reach[X.indices], reach[X.indices])
+    X.data[np.abs(X.data) > reach[X.indices]] = 0.0
     share = np.full(X.shape[0], 1.0 / X.shape[0]) if weight is None else weight / weight.sum()
     mean, square = X.T @ share, X.multiply(X).T @ share
     extent = (X.max(axis=0) - X.min(axis=0)).toarray()
     return np.sqrt(np.maximum(square - mean**2, 0.0)), np.asarray(extent, dtype=np.float64).ravel()
 
 
-def _weighted_deviation(X: Inputs, weight: Floats, low: Floats, high: Floats) -> Floats:
-    share, step = weight / weight.sum(), max(1, _BLOCK // max(1, X.shape[1]))
-    blocks = [slice(start, start + step) for start in range(0, len(X), step)]
-    mean = np.sum([share[b] @ np.clip(X[b], low, high) for b in blocks], axis=0)
-    return np.sqrt(np.sum([share[b] @ (np.clip(X[b], low, high) - mean) ** 2 for b in blocks], axis=0))
+def _weighted_deviation(X: Inputs, weight: Floats, centre: Floats, reach: Floats) -> Floats:
+    step, sums = max(1, _BLOCK // max(1, X.shape[1])), np.zeros((3, X.shape[1]))
+    for start in range(0, len(X), step):
+        z = X[start : start + step] - centre  # what is far from zero would lose its digits
+        z[np.abs(z) > reach] = np.nan
+        there, z = ~np.isnan(z), np.nan_to_num(z)
+        sums += np.stack([weight[start : start + step] @ part for part in (there, z, z**2)])
+    count, total, square = sums
+    count = np.maximum(count, 1e-300)
+    return np.sqrt(np.maximum(square / count - (total / count) ** 2, 0.0))
 
 
 def _spread(y: Floats, weight: _Weight) -> float:

@@ -1,6 +1,7 @@
 """Mean, variance and range of columns, from rows that come in blocks."""
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Self
 
 import numpy as np
@@ -48,13 +49,15 @@ class Moments:
         return cls(count, mean, square, low, high)
 
     @classmethod
-    def of_rows(cls, X: Array, within: tuple[Floats | float, Floats | float] = (-np.inf, np.inf)) -> Self:
-        """Return the moments of all rows, drawn into limits, a block of them in double precision at a time."""
+    def of_rows(cls, X: Array, centre: Floats | float = 0.0, reach: Floats | float = np.inf) -> Self:
+        """Return the moments of all rows, a block of them in double precision at a time.
+
+        Numbers farther from the centre than they reach are left out.
+        """
         step = max(1, _BLOCK // max(1, X.shape[1]))
-        total = cls.of(np.clip(X[:step], *within))
-        for start in range(step, len(X), step):
-            total = total.merged(cls.of(np.clip(X[start : start + step], *within)))
-        return total
+        blocks = (X[start : start + step] for start in range(0, max(len(X), 1), step))
+        parts = (cls.of(np.where(np.abs(block - centre) <= reach, block, np.nan)) for block in blocks)
+        return reduce(cls.merged, parts)
 
     def merged(self, other: "Moments") -> Self:
         """Return the moments of both together (Chan, Golub, LeVeque 1979)."""

@@ -32,7 +32,7 @@ def usual_reach(X: Inputs, weight: Floats | None = None) -> tuple[Floats, Floats
     if sparse.issparse(X):
         return np.zeros(p), _BEYOND * _reach_of_entries(X.tocsc(), count)
     columns = np.ascontiguousarray(X.T, dtype=np.float64)
-    centre = np.array([_quantile(x, count, 0.5) for x in columns])
+    centre = np.array([_quantile(x, count, 0.5 * count.sum()) for x in columns])
     distance = np.abs(columns - centre[:, None])
     return centre, _BEYOND * np.array([_reach(x, count) for x in distance])
 
@@ -44,12 +44,11 @@ def _reach_of_entries(X: sparse.csc_matrix, count: Floats) -> Floats:
 
 def _reach(distance: Floats, count: Floats) -> float:
     there = distance > 0.0
-    return _quantile(distance[there], count[there], _SHARE) if there.any() else 0.0
+    most = np.floor(_SHARE * count[there].sum() * (1.0 + 1e-12))
+    return _quantile(distance[there], count[there], most) if there.any() else 0.0
 
 
-def _quantile(x: Floats, count: Floats, share: float) -> float:
-    """Largest number with at most this share of the counts up to it, or the smallest of all."""
+def _quantile(x: Floats, count: Floats, below: float) -> float:
+    """Smallest number with so many counts up to it."""
     order = np.argsort(x)
-    total = np.cumsum(count[order])
-    at = int(np.searchsorted(total, share * total[-1] * (1.0 + 1e-12), side="right")) - 1
-    return float(x[order[max(at, 0)]])
+    return float(x[order[min(int(np.searchsorted(np.cumsum(count[order]), below)), len(x) - 1)]])
