@@ -125,7 +125,7 @@ def test_numbers(tmp_path):
 class Many(BaseEstimator):
     """One machine for each class, each with active rows of its own, as a model of many classes may be."""
 
-    approximation, kernel, n_features_in_, stop_reason_ = "projected", None, 3, "done"
+    approximation, kernel, learn, n_features_in_, stop_reason_ = "projected", None, "ep", 3, "done"
 
     def __init__(self):
         self.classes_ = WORDS

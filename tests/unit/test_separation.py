@@ -5,6 +5,7 @@ import pytest
 
 from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import NotConverged
+from infovec.estimators.defaults import column_spreads, length_scales
 from infovec.kernels import RBF, Bias, Matern
 from infovec.kernels.relevances import separate_scales
 from infovec.learning import Learning, Model, Normal, Step, alike, refine_scales, separable, separate
@@ -75,7 +76,8 @@ def test_columns_that_matter_are_told_from_those_that_do_not():
     assert np.min(np.delete(scales, 1)) > 4.0 * scales[1]
     assert model.history_["theta"].shape[1] == 5 + 4
     even = IVMClassifier(n_active=60, random_state=0).fit(X, X.sum(axis=1) + rng.normal(size=500) > 0)
-    assert np.ndim(even.kernel_.left.length_scale) == 0
+    shares = even.kernel_.left.length_scale / length_scales(*column_spreads(X))
+    np.testing.assert_allclose(shares, shares[0], rtol=1e-6)  # they keep their proportions
 
 
 class Valley:

@@ -119,8 +119,9 @@ class IVMClassifier(DiscreteMachine):
     max_time : float, optional
         Seconds after which selection, or inference, ends with what it has. Learning takes half of them at most.
     dtype : {"float32", "float64"}
-        Precision of the large matrices in training; small problems (up to a million entries of the n_active x n
-        matrix) use double precision in any case.
+        Precision of the large matrices in training. Small problems (up to a million entries of the n_active x n
+        matrix) use double precision in any case, and so do large ones whose noise is too low for single precision, or
+        whose kernel is too large and smooth, as far as memory allows; ``dtype_`` says which was used.
     n_jobs : int, optional
         Threads of the linear algebra. None leaves the choice to it, and to joblib where it runs inside joblib.
     warm_start : bool
@@ -157,6 +158,8 @@ class IVMClassifier(DiscreteMachine):
         "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning, whether it was
         a "major" one, and the "learning_seconds" of all.
     stop_reason_ : str
+    dtype_ : str
+        Precision of the large matrices in the end.
     n_samples_fit_, fit_seconds_
         Rows of the training data and seconds of the fit.
     n_features_in_ : int

@@ -33,12 +33,15 @@ __all__ = ["IVMRegressor"]
 class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[misc]
     """Informative vector machine for real targets and counts: sparse Gaussian process regression.
 
+    The unit of the targets does not matter, nor how far they are from zero: the fit works with standardised ones, to a
+    millionth of their spread where parameters are learned.
+
     Parameters
     ----------
     kernel : Kernel, optional
-        Covariance of the latent function. None scales an RBF kernel and a bias to X and y.
+        Covariance of the latent function, in the unit of y. None scales an RBF kernel and a bias to X and y.
     likelihood : {"gaussian", "laplace", "student_t", "poisson"} or Likelihood
-        By name noise and offset are set from the targets.
+        By name noise and offset are set from the targets; else they are in the unit of y.
     score : {"auto", "entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.
@@ -49,8 +52,10 @@ dtype, n_jobs, warm_start, callback, random_state, verbose
     Attributes
     ----------
     active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, log_evidence_, \
-history_, stop_reason_, n_features_in_, feature_names_in_
+history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         As for IVMClassifier.
+    residual_quantiles_ : array
+        What residuals of rows left out are like, for ``predict_quantiles``: quantiles of their normal scores.
 
     Examples
     --------
@@ -148,7 +153,8 @@ history_, stop_reason_, n_features_in_, feature_names_in_
         return (mean, np.sqrt(var)) if return_std else mean
 
     def _target(self, X: Any) -> tuple[Floats, Floats]:
-        mean, var = self.likelihood_.predict(*self._latent(X))
+        latent = self._latent(X)
+        mean, var = self.likelihood_.predict(*latent)
         return mean, var
 
     def predict_quantiles(self, X: Any, q: Any = (0.025, 0.5, 0.975)) -> Floats:

@@ -11,7 +11,7 @@ from ..shards import Beliefs
 
 __all__ = ["SHARPEST", "SHARPEST_FOR_GRADIENTS", "sharp_sites", "too_sharp"]
 
-SHARPEST = 1e4  # prior variance times site precision up to which rows are told apart by more than rounding
+SHARPEST = 1e3  # prior variance times site precision up to which rounding leaves variances to a few percent
 SHARPEST_FOR_GRADIENTS = 300.0  # the same up to which the evidence and its gradient are good enough to climb by
 _STRONGEST = 1e7  # pivot of I + V Pi V^T beside which single precision still sees the one of the prior
 _SAMPLE = 256  # rows to find out before there are sites
@@ -20,16 +20,17 @@ _SAMPLE = 256  # rows to find out before there are sites
 def sharp_sites(X: Inputs, y: Floats, priority: Floats, kernel: Kernel, likelihood: Likelihood) -> bool:
     r"""Whether sites that rows would have under the prior are too sharp for single precision, by a sample of rows.
 
-    .. math:: k(x, x) \, \pi = \frac{a \nu}{1 - a \nu}, \qquad a = k(x, x)
+    .. math:: (k(x, x) - \bar k) \, \pi, \qquad \pi = \frac{\nu}{1 - a \nu}, \qquad a = k(x, x)
 
-    With Gaussian noise that is the ratio of signal to noise.
+    With Gaussian noise that is the ratio of signal to noise. What all rows have in common, their mean covariance, does
+    not count: however large a bias may be, rounding of it does not tell rows apart.
     """
     at = np.argpartition(priority, _SAMPLE)[:_SAMPLE] if len(y) > _SAMPLE else np.arange(len(y))
     X, y, likelihood = X[at], y[at], likelihood.take(at)
-    prior_var = np.asarray(kernel.diag(X.astype(np.float64) if kernel.numeric else X), dtype=np.float64)
-    zero = np.zeros(len(y))
+    K = np.asarray(kernel(X.astype(np.float64) if kernel.numeric else X), dtype=np.float64)
+    prior_var, zero = np.diagonal(K).copy(), np.zeros(len(y))
     site = likelihood.site(y, zero, prior_var, likelihood.tilted(y, zero, prior_var))
-    return _sharpness(prior_var, np.asarray(site.precision)) > SHARPEST
+    return _sharpness(prior_var - np.mean(K), np.asarray(site.precision)) > SHARPEST
 
 
 def too_sharp(shard: Any, beliefs: Beliefs, sharpest: float = SHARPEST) -> bool:
@@ -40,10 +41,13 @@ def too_sharp(shard: Any, beliefs: Beliefs, sharpest: float = SHARPEST) -> bool:
     """
     if np.dtype(shard.dtype) != np.float32:
         return False
-    strongest = np.max(np.einsum("...ij,...ij->...i", beliefs.Q, beliefs.Q), initial=1.0)
-    precision = np.asarray(shard.precision)
-    prior_var = shard.prior_var.reshape(-1, *[1] * (precision.ndim - 1))
-    return bool(strongest > _STRONGEST) or _sharpness(prior_var, precision) > sharpest
+    pivots = np.sort(np.einsum("...ij,...ij->...i", beliefs.Q, beliefs.Q), axis=-1)
+    strongest = np.max(pivots[..., -2:-1], initial=1.0)  # the first is mostly that of what rows have in common
+    L, precision = shard.basis.L, np.asarray(shard.precision)
+    own = shard.prior_var - (np.mean(np.sum(L, axis=0) ** 2) / len(L) if len(L) else 0.0)
+    return (
+        bool(strongest > _STRONGEST) or _sharpness(own.reshape(-1, *[1] * (precision.ndim - 1)), precision) > sharpest
+    )
 
 
 def _sharpness(prior_var: Floats, precision: Floats) -> float:

@@ -92,6 +92,11 @@ class Projections:
         self._spare = []
 
     @property
+    def basis(self) -> Basis:
+        """The active set."""
+        return self._basis
+
+    @property
     def whole(self) -> bool:
         """Whether all of V is kept."""
         return len(self._kept) == len(self.chunks)

@@ -56,6 +56,11 @@ class BoundShard:
         return np.asarray(self.kernel.diag(self.X), dtype=np.float64)
 
     @property
+    def basis(self) -> Basis:
+        """The active set."""
+        return self.projection.basis
+
+    @property
     def precision(self) -> Floats:
         """Of the sites: auxiliary variables have unit noise."""
         return np.ones(len(self.rows))
