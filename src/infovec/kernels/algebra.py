@@ -16,6 +16,8 @@ from ..numerics.transforms import LOG, Transform
 
 __all__ = ["Block", "Kernel", "Product", "Scaled", "Sum"]
 
+_BOUND = 12  # parts of a sum or product at most that all keep what they are bound to: often a copy of it
+
 Block: TypeAlias = Callable[[Inputs], Floats]
 """A kernel with one argument bound: maps X to the matrix k(X, Z), which may be read-only if it is constant."""
 
@@ -57,6 +59,15 @@ class Kernel(Parametrised, ABC):
     def diag_input_vjp(self, X: Inputs, w: Floats) -> Floats:
         """Gradient of w' diag(X) in X."""
         raise TypeError(f"{type(self).__name__} has no gradient in its inputs, so they cannot be scaled")
+
+    @property
+    def n_parts(self) -> int:
+        """How many kernels it is made of: itself and all parts of its parts."""
+        found, ahead = 0, [self]
+        while ahead:
+            found += 1
+            ahead += [part for _, part in ahead.pop()._children() if isinstance(part, Kernel)]
+        return found
 
     @property
     def numeric(self) -> bool:
@@ -101,6 +112,13 @@ class Kernel(Parametrised, ABC):
     __rmul__ = __mul__
 
 
+def _both_on(left: Kernel, right: Kernel, Z: Inputs) -> tuple[Block, Block]:
+    """Both kernels with Z bound; those of many parts bind it anew in every call, one part after the other."""
+    if left.n_parts + right.n_parts <= _BOUND:
+        return left.on(Z), right.on(Z)
+    return lambda X: left.on(Z)(X), lambda X: right.on(Z)(X)
+
+
 def _writable(K: Floats) -> Floats:
     """K, or a copy where it is a constant without memory of its own."""
     return K if K.flags.writeable else K.copy()
@@ -124,7 +142,7 @@ class Sum(Kernel):
     right: Kernel
 
     def on(self, Z: Inputs) -> Block:
-        left, right = self.left.on(Z), self.right.on(Z)
+        left, right = _both_on(self.left, self.right, Z)
 
         def block(X: Inputs) -> Floats:
             K = _writable(left(X))
@@ -165,7 +183,7 @@ class Product(Kernel):
     right: Kernel
 
     def on(self, Z: Inputs) -> Block:
-        left, right = self.left.on(Z), self.right.on(Z)
+        left, right = _both_on(self.left, self.right, Z)
 
         def block(X: Inputs) -> Floats:
             K = _writable(left(X))

@@ -33,7 +33,7 @@ class Parametrised:
         for name, transform in self.transforms.items():
             try:
                 value = np.array(getattr(self, name), dtype=np.float64)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise ParameterError(
                     f"{type(self).__name__}: {name} must be a number or an array of numbers, "
                     f"got {getattr(self, name)!r}"

@@ -2,7 +2,7 @@
 
 from .atomic import replacing
 from .classes import BUILT_IN
-from .files import Content, read, read_provenance, write
+from .files import Content, about, read, read_provenance, write
 from .registry import Maybe, Record, Registry, value
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Maybe",
     "Record",
     "Registry",
+    "about",
     "read",
     "read_provenance",
     "replacing",

@@ -13,6 +13,7 @@ from ..errors import ModelFileError
 from ..numerics.parameters import Parametrised
 from .archive import ARRAYS
 from .arrays import Layout
+from .limits import DEEPEST, meant_too_often
 from .registry import Maybe, Registry, value_fields
 
 __all__ = ["Encoder"]
@@ -32,12 +33,22 @@ class Encoder:
         self.arrays: dict[str, tuple[Array, Layout]] = {}
         self.left_out: dict[str, str] = {}
         self._names: dict[int, str] = {}
+        self._meant = self._depth = 0
         self._functions: dict[str, Any] = {}
 
     def encode(self, thing: Any, where: str) -> Any:
         """Return the tree of something; ``where`` it is goes into errors."""
         if thing is None or type(thing) in (bool, int):
             return thing
+        if self._depth >= DEEPEST:
+            raise ModelFileError(f"{where[:80]}... is nested too deeply to be saved, or contains itself")
+        self._depth += 1
+        try:
+            return self._encoded(thing, where)
+        finally:
+            self._depth -= 1
+
+    def _encoded(self, thing: Any, where: str) -> Any:
         if isinstance(thing, str):
             return str(thing)
         if type(thing) is float:
@@ -55,12 +66,18 @@ class Encoder:
             return {"kind": "dict", "items": self._mapping(thing, where)}
         return self._object(thing, where)
 
+    def check_size(self) -> None:
+        """Raise when arrays are meant so often that the file could not be read within its size."""
+        if meant_too_often(self._meant, sum(layout.nbytes for _, layout in self.arrays.values())):
+            raise ModelFileError("the model cannot be saved: its kernels have the same arrays far too often")
+
     def _array(self, array: Array) -> dict[str, Any]:
         layout = Layout.of(array)
         if id(array) not in self._names:
             name = f"{ARRAYS}{len(self.arrays)}.npy"
             self._names[id(array)] = name
             self.arrays[name] = array, layout  # keeps it alive, so that its id stays its own
+        self._meant += layout.nbytes
         return {
             "kind": "array", "member": self._names[id(array)],
             "dtype": layout.dtype, "shape": list(layout.shape), "order": layout.order,

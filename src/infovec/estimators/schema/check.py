@@ -1,0 +1,27 @@
+"""The check of a whole estimator."""
+
+from typing import Any
+
+from ...errors import ModelFileError
+from .fitted import FITTED, OPTIONAL, About
+from .params import PARAMS
+
+__all__ = ["check_model"]
+
+
+def check_model(model: Any) -> None:
+    """Raise a ModelFileError, naming the field, unless a fitted estimator is one that ``fit`` could have left."""
+    cls, known = type(model), type(model)._fitted
+    fitted = {name: value for name, value in vars(model).items() if name in known}
+    unchecked = sorted(set(known) - set(FITTED)) + sorted(set(cls._get_param_names()) - set(PARAMS))
+    if unchecked:
+        raise ModelFileError(f"{', '.join(unchecked)} of {cls.__name__} cannot be in a file: no check is known")
+    missing = [name for name in known if name not in fitted and name not in OPTIONAL]
+    if missing:
+        raise ModelFileError(f"it has no {missing[0]}, which every fitted {cls.__name__} has")
+    for name, value in model.get_params(deep=False).items():
+        PARAMS[name](value, f"the parameter {name}")
+    about = About(cls, fitted)
+    for name, check in FITTED.items():
+        if name in fitted:
+            check(fitted[name], name, about)
