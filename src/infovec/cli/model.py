@@ -44,7 +44,7 @@ def load_model(path: str) -> Model:
         _check(content.model, table)
         plan = content.provenance.get("plan")
         must(plan is None or isinstance(plan, dict), "the plan", "an object with seconds and memory", plan)
-        if plan:
+        if isinstance(plan, dict):
             for key in ("seconds", "memory"):
                 number(plan.get(key), f"the plan's {key}", 0.0)
     return Model(content.model, table, content.provenance)

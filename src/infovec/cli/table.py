@@ -102,9 +102,7 @@ def _list(value: Any, where: str) -> list[Any]:
 
 
 def _texts(value: Any, where: str) -> tuple[str, ...]:
-    found = tuple(text(v, f"{where}[{i}]") for i, v in enumerate(_list(value, where)))
-    must(len(set(found)) == len(found), where, "different texts", value)
-    return found
+    return tuple(text(v, f"{where}[{i}]") for i, v in enumerate(_list(value, where)))
 
 
 def _floats(value: Any, where: str, length: int) -> tuple[float, ...]:
@@ -117,6 +115,7 @@ def _word_column(value: Any, where: str) -> WordColumn:
     fits = isinstance(value, dict) and set(value) == {"name", "categories", "fill"}
     must(fits, where, "a column with name, categories and fill", value)
     categories, fill = _texts(value["categories"], f"{where}.categories"), value["fill"]
+    must(len(set(categories)) == len(categories), f"{where}.categories", "different texts", value)
     must(fill is None or fill in categories, f"{where}.fill", "one of the categories", fill)
     return WordColumn(text(value["name"], f"{where}.name"), categories, fill)
 

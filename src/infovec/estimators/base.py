@@ -43,7 +43,13 @@ _LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the mode
 
 
 class InformativeVectorMachine(
-    Savable, Reporting, Latent, CallbackSupportMixin, Pickled, BaseEstimator, metaclass=ABCMeta  # type: ignore[misc]
+    Savable,
+    Reporting,
+    Latent,
+    CallbackSupportMixin,
+    Pickled,
+    BaseEstimator,
+    metaclass=ABCMeta,  # type: ignore[misc]
 ):
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 

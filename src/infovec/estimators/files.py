@@ -16,7 +16,7 @@ from .._types import Array, Inputs
 from ..errors import ModelFileError
 from ..persistence import BUILT_IN, Content, Maybe, Record, about, read, value, write
 from ..persistence.decoder import ABSENT
-from ..persistence.values import must
+from ..persistence.values import in_a_line, must
 from .base import InformativeVectorMachine
 from .classifier import IVMClassifier
 from .ordinal import IVMOrdinalClassifier
@@ -141,7 +141,7 @@ def load_with_extra(path: _Path, kernels: Mapping[str, Any] | Iterable[Any] = ()
         try:
             same = _agree(_testimony(saved.model, saved.inputs), saved.testimony) and _finite_everywhere(saved.model)
         except Exception as error:  # a model that makes no sense can fail in any way
-            detail = f"{type(error).__name__}: {str(error)[:200]}"
+            detail = f"{type(error).__name__}: {in_a_line(error)}"
             raise ModelFileError(f"its model cannot predict ({detail})") from error
         if not same:
             raise ModelFileError(
@@ -159,6 +159,7 @@ def _check_testimony(saved: Saved) -> None:
     must(isinstance(told, dict), "testimony", "a dict of arrays", told)
     for name, values in told.items():
         must(isinstance(values, np.ndarray), f"testimony[{name[:40]!r}]", "an array", values)
+    must(not np.any(np.isnan(told.get("log_proba", 0.0))), "testimony['log_proba']", "numbers", told.get("log_proba"))
     for name in ("mean", "var"):
         must(bool(np.all(np.isfinite(told.get(name, np.nan)))), f"testimony[{name!r}]", "finite", told.get(name))
 

@@ -50,8 +50,8 @@ class ClassLikelihood(Parametrised, ABC):
             raise ParameterError(f"{name}: bias must be an array of one number for each of two classes or more")
         for field_name in ("power", "spread"):
             value = getattr(self, field_name)
-            if not (isinstance(value, int | float) and 0.0 < value < np.inf):
-                raise ParameterError(f"{name}: {field_name} must be a positive number, got {value!r}")
+            if not (isinstance(value, int | float) and 0.0 < value < 1e100):  # times a logarithm it must be finite
+                raise ParameterError(f"{name}: {field_name} must be a positive number below 1e100, got {value!r}")
         if self.weight is not None:
             weight = np.asarray(self.weight, dtype=np.float64)
             if weight.ndim != 1 or not np.all((weight >= 0.0) & (weight < np.inf)):

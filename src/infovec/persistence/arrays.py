@@ -55,7 +55,7 @@ class Layout:
     def checked(self) -> Self:
         """Return the layout if it is of a type that needs no code to be read."""
         if self.dtype not in _PLAIN and not _TEXT.fullmatch(self.dtype):
-            raise ModelFileError(f"arrays of type {self.dtype} cannot be in a model file: numbers and text only")
+            raise ModelFileError(f"arrays of type {self.dtype[:40]} cannot be in a model file: numbers and text only")
         return self
 
     @property

@@ -16,7 +16,7 @@ from .archive import Reader
 from .arrays import Layout
 from .limits import DEEPEST, meant_too_often
 from .registry import Registry, build_value
-from .values import must
+from .values import in_a_line, must
 
 __all__ = ["ABSENT", "Decoder", "check_characters", "own_things", "parsed"]
 
@@ -198,7 +198,10 @@ class Decoder:
 
     def _mapping(self, items: Any, where: str) -> dict[str, Any]:
         must(isinstance(items, dict), where, "an object with keys", items)
-        return {key: self.decode(item, f"{where}.{key}" if where else key) for key, item in items.items()}
+        found = {}
+        for key, item in items.items():  # no comprehension: kernels in kernels take few frames each
+            found[key] = self.decode(item, f"{where}.{key}" if where else key)
+        return found
 
     def _object(self, given: dict[str, Any], where: str) -> Any:
         record = self.registry.records.get(_name(given["class"], where))
@@ -246,7 +249,7 @@ def _built(build: Callable[[dict[str, Any]], Any], fields: dict[str, Any], name:
     except ModelFileError as error:
         raise error if str(error).startswith(where) else ModelFileError(f"{where}: {error}") from error
     except ParameterError as error:
-        raise ModelFileError(f"{where} has a value that cannot be: {error}") from error
+        raise ModelFileError(f"{where} has a value that cannot be: {in_a_line(error)}") from error
     except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError) as error:
-        detail = f"{type(error).__name__}: {str(error)[:200]}"
+        detail = f"{type(error).__name__}: {in_a_line(error)}"
         raise ModelFileError(f"{where} cannot be a {name} with such fields ({detail})") from error

@@ -17,7 +17,7 @@ from .atomic import replacing
 from .decoder import Decoder, check_characters, own_things, parsed
 from .encoder import Encoder
 from .registry import Registry
-from .values import must
+from .values import in_a_line, must
 
 __all__ = ["FORMAT", "VERSION", "Content", "about", "read", "read_provenance", "write"]
 
@@ -161,7 +161,7 @@ def about(path: _Path) -> Iterator[None]:
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)} cannot be loaded: {error}") from error
     except Exception as error:  # zipfile, json, NumPy and SciPy raise many kinds when what they get makes no sense
-        detail = f"{type(error).__name__}: {str(error)[:200]}"
+        detail = f"{type(error).__name__}: {in_a_line(error)}"
         raise ModelFileError(
             f"{os.fspath(path)} cannot be loaded: it is damaged or no model file ({detail})"
         ) from error

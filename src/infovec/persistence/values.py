@@ -10,8 +10,10 @@ from scipy import sparse
 from .._types import Array
 from ..errors import ModelFileError
 
-__all__ = ["array", "array_of_floats", "finite_inputs", "flag", "must", "number", "shown", "text", "whole"]
+__all__ = ["array", "array_of_floats", "finite_inputs", "flag", "in_a_line", "must", "number", "shown", "text", "whole"]
 
+_LINE = 300
+_LARGEST = 1e100  # its square is finite, and so is any sum of those
 _LONGEST = 10_000  # characters of a text that is no name of anything
 
 
@@ -34,6 +36,12 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         return repr(value[:40])
     return f"a {type(value).__name__}"
+
+
+def in_a_line(error: Exception) -> str:
+    """Return what an error says, which may be about a large array, in a line."""
+    said = " ".join(str(error).split())
+    return said if len(said) <= _LINE else f"{said[:_LINE]} ..."
 
 
 def whole(value: Any, where: str, low: int = 0, high: int = 2**63 - 1) -> int:
@@ -78,11 +86,14 @@ def array(value: Any, where: str, kinds: str, shape: tuple[int | None, ...]) -> 
 
 
 def array_of_floats(value: Any, where: str, shape: tuple[int | None, ...], finite: bool = True) -> Array:
-    """Return an array of double precision; ``finite=False`` lets it have NaN and infinity."""
+    """Return an array of double precision; ``finite=False`` lets it have NaN, infinity and what is as good as that."""
     found = array(value, where, "f", shape)
     must(found.dtype == np.float64, where, "in double precision", found)
-    if finite and not np.all(np.isfinite(found)):
-        raise ModelFileError(f"{where} must be finite, and has {int(np.sum(~np.isfinite(found)))} numbers that are not")
+    if finite and not np.all(np.abs(found) <= _LARGEST):
+        bad = found[~(np.abs(found) <= _LARGEST)]
+        raise ModelFileError(
+            f"{where} must be finite, at most {_LARGEST:g}, and has {len(bad)} numbers such as {bad[0]:g}"
+        )
     return found
 
 

@@ -1,6 +1,6 @@
 """Constructor parameters: those that a fit would refuse, or stumble over, are not loaded either."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Final
 
@@ -59,7 +59,13 @@ def _type(value: Any) -> bool:
 
 
 def _labels(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or (isinstance(value, Sequence) and not isinstance(value, str))
+    """Texts, numbers or truth values in a row, of types that can be compared."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.ndim == 1
+    listed = (
+        list(value) if isinstance(value, list | tuple) or isinstance(value, np.ndarray) and value.ndim == 1 else [[]]
+    )
+    return all(map(_text, listed)) or all(_real(v) or _flag(v) for v in listed)
 
 
 def _seed(value: Any) -> bool:

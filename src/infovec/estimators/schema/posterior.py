@@ -13,7 +13,7 @@ from ...posterior import FactorisedPosterior, ProjectedPosterior
 
 __all__ = ["MOST_PARTS", "check_kernel", "check_posterior", "same_inputs", "same_kernel"]
 
-MOST_PARTS = 300
+MOST_PARTS = 500
 """Kernels in one kernel: each of them looks at all active rows in every prediction."""
 
 
