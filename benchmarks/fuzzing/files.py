@@ -1,9 +1,9 @@
 """Model files of every kind of wrong contents: one clear error, or a model that works.
 
-A trial alters a file, loads it, and where that succeeds predicts, fits again, and asks the command line. It is a fault
-when anything but an error of infovec comes of it, a warning, a prediction that is not finite, or more memory than twenty
-times the size of the file and 50 MB. In half of the trials the predictions kept in the file are taken to be those of the
-altered model, as one who forges a file would make them: so the checks before them are tried as well.
+A trial alters a file, loads it, and where that succeeds predicts, fits again, and asks the command line. It is a
+fault when anything but an error of infovec comes of it, a warning, a prediction that is not finite, or more memory than
+twenty times the size of the file and 50 MB. In half of the trials the predictions kept in the file are taken to be
+those of the altered model, as one who forges a file would make them: so the checks before them are tried as well.
 """
 
 import os
@@ -49,7 +49,14 @@ class Trials:
         self.parts = [members(case.path.read_bytes()) for case in cases]
 
     def trial(self, seed: int, deep: bool = True) -> tuple[str, str]:
-        """Return what was done, and ``rejected``, ``loaded`` or what is wrong; ``deep`` fits again and asks the program."""
+        """Return what was done, and ``rejected``, ``loaded`` or what is wrong.
+
+        Parameters
+        ----------
+        seed : int
+        deep : bool
+            Whether to fit again, and to ask the command line.
+        """
         rng = np.random.default_rng([seed, 20])
         k, other = rng.integers(len(self.cases), size=2)
         done, raw = mutated(self.parts[k], self.parts[other], rng)

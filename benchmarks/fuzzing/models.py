@@ -35,13 +35,13 @@ def make_cases(folder: Path) -> list[Case]:
     ard = RBF(np.array([1.0, 2.0, 3.0])) + Bias()
     fits = [
         (IVMRegressor(kernel=ard, **common), X, latent),
-        (IVMRegressor(kernel=Matern(nu=2.5) + Linear(), likelihood="student_t", approximation="factorised", **seed), thin, latent),
+        (IVMRegressor(Matern() + Linear(), "student_t", "factorised", **seed), thin, latent),
         (IVMRegressor(likelihood="poisson", **common), X, three.astype(float)),
         (IVMClassifier(kernel=ard, **seed), X, binary),
         (IVMClassifier(likelihood="logit", approximation="factorised", **common), thin, binary),
         (IVMClassifier(shared_kernel=False, **common), X, three),
         (IVMClassifier(multi_class="probit", **common), X, three),
-        (IVMClassifier(multi_class="softmax", approximation="factorised", class_weight="balanced", **common), X, binary),
+        (IVMClassifier(approximation="factorised", class_weight="balanced", **common), X, binary),
         (IVMClassifier(multi_class="probit", approximation="factorised", **common), thin, three),
         (IVMOrdinalClassifier(categories=[0, 1, 2], **common), X, three),
     ]  # fmt: skip

@@ -29,8 +29,9 @@ STRANGE = [
     None, True, False, -1, 0, 1, 2, 3, 7, 625, 10**9, 2**31, 2**63, 10**18, 10**40, 10**400, -(10**9), 0.5, -0.5, 1e300,
     -1e300, 1e-300, 5e-324, "", "x", "RBF", "nan", "auto", "probit", "balanced", "\ud800", "\x1b[31m", "a" * 20_000, [],
     [[]], [1, "x", None], {}, {"a": 1}, [0] * 1000, _DEEP, _MANY, _KERNEL,
-    {"kind": "absent"}, {"kind": "dict", "items": {}}, {"kind": "dict", "items": {"a": 1}}, {"kind": "tuple", "items": []},
-    {"kind": "tuple", "items": ["a", 1]}, {"kind": "objects", "items": [1, "x", None]}, {"kind": "objects", "items": [[], []]},
+    {"kind": "absent"}, {"kind": "dict", "items": {}}, {"kind": "dict", "items": {"a": 1}},
+    {"kind": "tuple", "items": []}, {"kind": "tuple", "items": ["a", 1]},
+    {"kind": "objects", "items": [1, "x", None]}, {"kind": "objects", "items": [[], []]},
     {"kind": "float", "value": "nan"}, {"kind": "float", "value": "inf"}, {"kind": "float", "value": "-inf"},
     {"kind": "type", "name": "float32"}, {"kind": "dtype", "name": "float64"},
     {"kind": "object", "class": "White", "fields": {"variance": 1.0}},
@@ -38,7 +39,8 @@ STRANGE = [
     {"kind": "object", "class": "Periodic", "fields": {"kernel": _KERNEL, "period": 1.0}},
     {"kind": "object", "class": "Probit", "fields": {"bias": 0.0, "slope": 1.0, "spread": 1.0}},
     {"kind": "object", "class": "Gaussian", "fields": {"variance": 1.0, "bias": 0.0}},
-    {"kind": "object", "class": "Softmax", "fields": {}}, {"kind": "object", "class": "Poisson", "fields": {"bias": 700.0}},
+    {"kind": "object", "class": "Softmax", "fields": {}},
+    {"kind": "object", "class": "Poisson", "fields": {"bias": 700.0}},
     {"kind": "function", "name": "print"}, {"kind": "own", "class": "Twice", "fields": {}},
 ]  # fmt: skip
 """Values that may stand anywhere."""
@@ -244,12 +246,13 @@ def state(parts: Members, other: Members, rng: np.random.Generator) -> Members:
     key, out = keys[rng.integers(len(keys))], io.BytesIO()
     np.lib.format.write_array(out, key, version=(1, 0))
     parts["arrays/900.npy"] = out.getvalue()
+    declared = {"dtype": key.dtype.str, "shape": list(key.shape), "order": "C"}
     position = [0, 1, 624, 625, 100_000, -1, 2**31, 2**63, 1.5, "1"][rng.integers(10)]
     params = tree["model"]["fields"]["model"]["fields"]["params"]["items"]
     params["random_state"] = {
         "kind": "object", "class": "RandomState",
         "fields": {
-            "key": {"kind": "array", "member": "arrays/900.npy", "dtype": key.dtype.str, "shape": list(key.shape), "order": "C"},
+            "key": {"kind": "array", "member": "arrays/900.npy", **declared},
             "position": position, "has_gauss": [0, 1, 2, -1][rng.integers(4)],
             "gauss": [0.0, 1e300, {"kind": "float", "value": "nan"}][rng.integers(3)],
         },

@@ -25,7 +25,6 @@ from .gain_driver import GainDriver
 from .inference import Result, Run
 from .latent import Latent
 from .learner import LEARN, Learned, predict_seconds
-from .pickled import Pickled
 from .prepare import APPROXIMATIONS, prepare
 from .reporting import Reporting
 from .restarts import learn
@@ -42,15 +41,7 @@ _SOON, _SOON_SHARE = 3.0, 0.2  # seconds, and share of those that learning took,
 _LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
 
-class InformativeVectorMachine(
-    Savable,
-    Reporting,
-    Latent,
-    CallbackSupportMixin,
-    Pickled,
-    BaseEstimator,
-    metaclass=ABCMeta,  # type: ignore[misc]
-):
+class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     _fitted: ClassVar[tuple[str, ...]] = (

@@ -16,8 +16,6 @@ from ..numerics.transforms import LOG, Transform
 
 __all__ = ["Block", "Kernel", "Product", "Scaled", "Sum"]
 
-_BOUND = 12  # parts of a sum or product at most that all keep what they are bound to: often a copy of it
-
 Block: TypeAlias = Callable[[Inputs], Floats]
 """A kernel with one argument bound: maps X to the matrix k(X, Z), which may be read-only if it is constant."""
 
@@ -59,6 +57,10 @@ class Kernel(Parametrised, ABC):
     def diag_input_vjp(self, X: Inputs, w: Floats) -> Floats:
         """Gradient of w' diag(X) in X."""
         raise TypeError(f"{type(self).__name__} has no gradient in its inputs, so they cannot be scaled")
+
+    def part_by_part(self, Z: Inputs) -> Block:
+        """Return the same as ``on``, but bind one part to Z at a time, in every call: each may keep a copy of it."""
+        return self.on(Z)
 
     @property
     def n_parts(self) -> int:
@@ -112,13 +114,6 @@ class Kernel(Parametrised, ABC):
     __rmul__ = __mul__
 
 
-def _both_on(left: Kernel, right: Kernel, Z: Inputs) -> tuple[Block, Block]:
-    """Both kernels with Z bound; those of many parts bind it anew in every call, one part after the other."""
-    if left.n_parts + right.n_parts <= _BOUND:
-        return left.on(Z), right.on(Z)
-    return lambda X: left.on(Z)(X), lambda X: right.on(Z)(X)
-
-
 def _writable(K: Floats) -> Floats:
     """K, or a copy where it is a constant without memory of its own."""
     return K if K.flags.writeable else K.copy()
@@ -142,11 +137,19 @@ class Sum(Kernel):
     right: Kernel
 
     def on(self, Z: Inputs) -> Block:
-        left, right = _both_on(self.left, self.right, Z)
+        left, right = self.left.on(Z), self.right.on(Z)
 
         def block(X: Inputs) -> Floats:
             K = _writable(left(X))
             K += right(X)
+            return K
+
+        return block
+
+    def part_by_part(self, Z: Inputs) -> Block:
+        def block(X: Inputs) -> Floats:
+            K = _writable(self.left.part_by_part(Z)(X))
+            K += self.right.part_by_part(Z)(X)
             return K
 
         return block
@@ -183,11 +186,19 @@ class Product(Kernel):
     right: Kernel
 
     def on(self, Z: Inputs) -> Block:
-        left, right = _both_on(self.left, self.right, Z)
+        left, right = self.left.on(Z), self.right.on(Z)
 
         def block(X: Inputs) -> Floats:
             K = _writable(left(X))
             K *= right(X)
+            return K
+
+        return block
+
+    def part_by_part(self, Z: Inputs) -> Block:
+        def block(X: Inputs) -> Floats:
+            K = _writable(self.left.part_by_part(Z)(X))
+            K *= self.right.part_by_part(Z)(X)
             return K
 
         return block

@@ -62,10 +62,9 @@ def _labels(value: Any) -> bool:
     """Texts, numbers or truth values in a row, of types that can be compared."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.ndim == 1
-    listed = (
-        list(value) if isinstance(value, list | tuple) or isinstance(value, np.ndarray) and value.ndim == 1 else [[]]
-    )
-    return all(map(_text, listed)) or all(_real(v) or _flag(v) for v in listed)
+    if not isinstance(value, list | tuple | np.ndarray):
+        return False
+    return all(map(_text, value)) or all(_real(v) or _flag(v) for v in value)
 
 
 def _seed(value: Any) -> bool:
