@@ -433,7 +433,7 @@ def test_a_number_that_no_float_is(folder):
 def test_sparse_products_leave_out_empty_columns():
     rng = np.random.default_rng(0)
     for columns in (40, 4000):
-        A, B = (sparse.random(6, columns, 30 / (6 * columns), "csr", rng=rng) for _ in range(2))
+        A, B = (sparse.random(6, columns, 30 / (6 * columns), "csr", random_state=k) for k in range(2))
         B.data[:] = rng.normal(size=B.nnz)
         np.testing.assert_allclose(inner(A, B), A.toarray() @ B.toarray().T, rtol=1e-14)
         np.testing.assert_allclose(squared_norms(B), np.square(B.toarray()).sum(axis=1), rtol=1e-14)

@@ -8,7 +8,7 @@ from scipy.linalg import solve_triangular
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
-from ..numerics.cholesky import inverse_lower
+from ..numerics.cholesky import inverse_lower, solve_lower
 from .base import Posterior
 
 __all__ = ["ProjectedPosterior"]
@@ -38,12 +38,12 @@ class ProjectedPosterior(Posterior):
 
     @cached_property
     def _mean_v(self) -> Floats:
-        return np.asarray(solve_triangular(self.Q, self.beta, lower=True, trans="T"))
+        return solve_lower(self.Q, self.beta, transposed=True)
 
     @cached_property
     def weights(self) -> Floats:
         r"""Weights of the mean on k(x): :math:`L^{-T} Q^{-T} \beta` (Thesis 4.4.2)."""
-        return np.asarray(solve_triangular(self.L, self._mean_v, lower=True, trans="T"))
+        return solve_lower(self.L, self._mean_v, transposed=True)
 
     @cached_property
     def reduction(self) -> Floats:
@@ -55,14 +55,14 @@ class ProjectedPosterior(Posterior):
         """
         half = inverse_lower(self.Q)
         U = _lower_on_the_right(np.eye(len(half)) - half.T @ half)
-        return np.ascontiguousarray(solve_triangular(self.L, U.T, lower=True, trans="T").T)
+        return np.ascontiguousarray(solve_lower(self.L, U.T, transposed=True).T)
 
     def explained(self, K: Floats) -> Floats:
         try:
             return super().explained(K)
         except NotPositiveDefinite:  # the posterior is wider than the prior somewhere, which no |T k|^2 can say
-            before = solve_triangular(self.L, K.T, lower=True)
-            after = solve_triangular(self.Q, before, lower=True)
+            before = solve_lower(self.L, K.T)
+            after = solve_lower(self.Q, before)
             return np.asarray(np.einsum("ij,ij->j", before, before) - np.einsum("ij,ij->j", after, after))
 
     def first(self, k: int) -> "ProjectedPosterior":
@@ -80,7 +80,7 @@ class ProjectedPosterior(Posterior):
 
     def projected(self, V: Floats) -> tuple[Floats, Floats]:
         """Mean and variance of gamma = V v, one row of V for each row (Thesis 4.14)."""
-        C = solve_triangular(self.Q, V.T, lower=True)
+        C = solve_lower(self.Q, V.T)
         return V @ self._mean_v, np.einsum("ij,ij->j", C, C)
 
     def relative_entropy(self) -> float:
