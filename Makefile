@@ -65,13 +65,13 @@ $(VENV)/docs-ready: $(VENV)/ready docs/requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.lock
 	@touch $@
 
-# Resolve the dependencies anew and pin them.
+# Resolve the dependencies anew and pin them, with the hashes of their files. No host is named in what is written.
+COMPILE := pip-compile --quiet --no-header --strip-extras --allow-unsafe --generate-hashes --no-emit-index-url \
+    --no-emit-trusted-host --no-emit-find-links
 lock: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --no-header --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-	    --extra dev --output-file requirements.lock pyproject.toml
-	$(BIN)/pip-compile --quiet --no-header --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-	    --extra docs --constraint requirements.lock --output-file docs/requirements.lock pyproject.toml
+	$(BIN)/$(COMPILE) --extra dev --output-file requirements.lock pyproject.toml
+	$(BIN)/$(COMPILE) --extra docs --constraint requirements.lock --output-file docs/requirements.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) $(OLDEST) out docs/auto_examples docs/generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
