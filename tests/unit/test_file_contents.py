@@ -634,3 +634,12 @@ def test_a_folder_with_a_model_of_the_future(folder):
     file.fitted["kernel_"] = {"kind": "object", "class": "Quantum", "fields": {}}
     with pytest.raises(InfovecError, match="'Quantum', which this version of infovec does not know; upgrade"):
         load(file.write())
+
+
+def test_parameters_that_cannot_be_kept_are_left_out_and_said(folder, tmp_path):
+    model = load(folder / "numbers.ivm").set_params(initial=range(3), warm_start=1, n_jobs=[2], max_memory={})
+    model.save(tmp_path / "m.ivm")
+    back, _, provenance = infovec.load_with_extra(tmp_path / "m.ivm")
+    assert {key.rpartition(".")[2] for key in provenance["left_out"]} == {"initial", "n_jobs", "max_memory"}
+    assert provenance["left_out"]["Saved.model.params.initial"] == "Unfit range"
+    assert (back.initial, back.n_jobs, back.max_memory, back.warm_start) == (None, None, None, 1)

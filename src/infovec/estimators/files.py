@@ -21,7 +21,7 @@ from .base import InformativeVectorMachine
 from .classifier import IVMClassifier
 from .ordinal import IVMOrdinalClassifier
 from .regressor import IVMRegressor
-from .schema import check_model
+from .schema import check_model, check_params, fits
 from .schema.posterior import same_inputs
 
 __all__ = ["load", "load_with_extra", "save"]
@@ -40,6 +40,13 @@ class Saved:
     testimony: dict[str, Array]
 
 
+class Unfit:
+    """Stands for a parameter that no fit takes, or of a kind that files do not have; it is left out."""
+
+    def __init__(self, value: Any) -> None:
+        self.__name__ = type(value).__name__  # which the provenance says
+
+
 def estimator(cls: type[InformativeVectorMachine]) -> Record:
     """Return the record of an estimator: its constructor parameters and its ``_fitted`` attributes."""
 
@@ -49,8 +56,8 @@ def estimator(cls: type[InformativeVectorMachine]) -> Record:
         if forgotten:
             raise ModelFileError(f"{cls.__name__} has {', '.join(forgotten)}, which its _fitted does not list")
         check_model(model)
-        params = model.get_params(deep=False)
-        return {"params": {name: Maybe(v) for name, v in params.items()}, "fitted": found}
+        params = {name: Maybe(v if fits(name, v) else Unfit(v)) for name, v in model.get_params(deep=False).items()}
+        return {"params": params, "fitted": found}
 
     def build(given: Mapping[str, Any]) -> Any:
         if set(given) != {"params", "fitted"} or not all(isinstance(part, dict) for part in given.values()):
@@ -61,6 +68,7 @@ def estimator(cls: type[InformativeVectorMachine]) -> Record:
             raise ModelFileError(f"it has {strange[0][:80]}, which no {cls.__name__} has")
         model = cls(**{name: v for name, v in given["params"].items() if v is not ABSENT})
         model.__dict__.update(given["fitted"])
+        check_params(model)
         check_model(model)
         return model
 

@@ -4,8 +4,8 @@
 ``ModelFileError`` that names the field; it may look at those that stand before it in the table.
 """
 
-from .check import check_model
+from .check import check_model, check_params, fits
 from .fitted import FITTED, OPTIONAL
 from .params import PARAMS
 
-__all__ = ["FITTED", "OPTIONAL", "PARAMS", "check_model"]
+__all__ = ["FITTED", "OPTIONAL", "PARAMS", "check_model", "check_params", "fits"]

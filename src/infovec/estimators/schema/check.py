@@ -6,7 +6,22 @@ from ...errors import ModelFileError
 from .fitted import FITTED, OPTIONAL, About
 from .params import PARAMS
 
-__all__ = ["check_model"]
+__all__ = ["check_model", "check_params", "fits"]
+
+
+def check_params(model: Any) -> None:
+    """Raise a ModelFileError, naming the parameter, unless all are such that a fit can make something of them."""
+    for name, value in model.get_params(deep=False).items():
+        PARAMS[name](value, f"the parameter {name}")
+
+
+def fits(name: str, value: Any) -> bool:
+    """Whether a parameter is one that can be loaded again."""
+    try:
+        PARAMS[name](value, name)
+    except ModelFileError:
+        return False
+    return True
 
 
 def check_model(model: Any) -> None:
@@ -19,8 +34,6 @@ def check_model(model: Any) -> None:
     missing = [name for name in known if name not in fitted and name not in OPTIONAL]
     if missing:
         raise ModelFileError(f"it has no {missing[0]}, which every fitted {cls.__name__} has")
-    for name, value in model.get_params(deep=False).items():
-        PARAMS[name](value, f"the parameter {name}")
     about = About(cls, fitted)
     for name, check in FITTED.items():
         if name in fitted:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...kernels import Kernel
 from ...likelihoods import Likelihood
-from ...persistence.values import flag, must, whole
+from ...persistence.values import must
 from ..prepare import APPROXIMATIONS, SELECTIONS
 
 __all__ = ["PARAMS"]
@@ -81,7 +81,7 @@ PARAMS: Final[dict[str, Check]] = {
     "score": _any_of("a text", _text, callable),
     "learn": _any_of("a text, a Learning or None", _nothing, _text, lambda v: type(v).__name__ == "Learning"),
     "multi_class": _any_of("a text", _text),
-    "shared_kernel": flag,
+    "shared_kernel": _any_of("true or false", _flag, _whole),
     "class_weight": _any_of("a dict, a text or None", _nothing, _text, lambda v: isinstance(v, dict)),
     "categories": _any_of("a sequence of labels or None", _nothing, _labels),
     "block_size": _size,
@@ -93,9 +93,9 @@ PARAMS: Final[dict[str, Check]] = {
     "max_time": _any_of("a number from 0 or None", _nothing, _positive),
     "dtype": _any_of("the name of a floating point type", _text, _type),
     "n_jobs": _any_of("a whole number or None", _nothing, _whole),
-    "warm_start": flag,
+    "warm_start": _any_of("true or false", _flag, _whole),
     "callback": _any_of("None", _nothing, callable),
     "random_state": _any_of("a whole number from 0 to 2^32 - 1, a RandomState or None", _nothing, _seed),
-    "verbose": lambda value, where: value if _flag(value) else whole(value, where),
+    "verbose": _any_of("a number", _flag, _real),
 }
 """The check of every constructor parameter, by name."""
