@@ -135,6 +135,14 @@ def put(where, value):
     return alter
 
 
+def altered_csr(file, part, alter):
+    """Alter a part of the sparse inputs of the posterior."""
+    X = file.fitted["posterior_"]["fields"]["X"]
+    array = file.stored(X[part]).copy()
+    alter(array)
+    X[part] = file.array(array)
+
+
 def posterior(**fields):
     return lambda file: file.fitted["posterior_"]["fields"].update(copy.deepcopy(fields))
 
@@ -348,6 +356,26 @@ WRONG = {
             lambda f: f.fitted["posterior_"]["fields"]["X"]["shape"].__setitem__(1, 2**40),
         ),
         r"fewer than 2\^31",
+    ),
+    "ends before it begins": (
+        "thin",
+        lambda file: altered_csr(file, "indptr", lambda a: put(-1, 0)(a)),
+        r"posterior_.X must be a sparse matrix, and says of some entries that they are elsewhere",
+    ),
+    "goes back": (
+        "thin",
+        lambda file: altered_csr(file, "indptr", lambda a: put(3, 0)(a)),
+        r"posterior_.X must be a sparse matrix, and says of some entries that they are elsewhere",
+    ),
+    "a column beyond": (
+        "thin",
+        lambda file: altered_csr(file, "indices", lambda a: put(-1, 3)(a)),
+        r"posterior_.X must be a sparse matrix, and says of some entries that they are elsewhere",
+    ),
+    "a column before": (
+        "thin",
+        lambda file: altered_csr(file, "indices", lambda a: put(0, -1)(a)),
+        r"posterior_.X must be a sparse matrix, and says of some entries that they are elsewhere",
     ),
     "a scalar of three": (
         "numbers",

@@ -192,9 +192,12 @@ class Decoder:
             f"a sparse matrix of {shape[0]} rows",
             indptr,
         )
-        matrix = (sparse.csr_array if new else sparse.csr_matrix)((data, indices, indptr), shape=tuple(shape))
-        matrix.check_format(full_check=True)
-        return matrix
+        # SciPy checks no order where the last entry says that there are no entries, and then reads beyond them
+        ordered = indptr[0] == 0 and indptr[-1] == len(data) and not np.any(np.diff(indptr.astype(np.int64)) < 0)
+        inside = not len(data) or (indices.min() >= 0 and indices.max() < shape[1])
+        if not (ordered and inside):
+            raise ModelFileError(f"{where} must be a sparse matrix, and says of some entries that they are elsewhere")
+        return (sparse.csr_array if new else sparse.csr_matrix)((data, indices, indptr), shape=tuple(shape))
 
     def _mapping(self, items: Any, where: str) -> dict[str, Any]:
         must(isinstance(items, dict), where, "an object with keys", items)
