@@ -84,6 +84,8 @@ class Trials:
         took = _peak() - before
         if took > _LIMIT * path.stat().st_size + _ANYWAY:
             return f"memory: {took / 1e6:.0f} MB for {path.stat().st_size} bytes ({result})"
+        if result == "loaded" and not _agrees_with_itself(model):
+            return "a loaded model contradicts itself"
         if result == "loaded":
             result = _predicts(model, case)
         if deep and (case.table is not None or result == "loaded"):
@@ -108,6 +110,26 @@ def _forged(forged: bool) -> Iterator[None]:
 def _plausible(now: dict[str, Any], then: dict[str, Any]) -> bool:
     """Whether predictions would pass for kept ones."""
     return all(np.all(np.isfinite(now[k])) for k in ("mean", "var")) and not np.any(np.isnan(now.get("log_proba", 0.0)))
+
+
+def _agrees_with_itself(model: Any) -> bool:
+    """Whether what a model says of its active rows and classes goes together, looked at in the simplest way."""
+    try:
+        rows, vectors, history = model.active_.tolist(), model.active_vectors_, model.history_
+        kernels = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
+        classes = list(getattr(model, "classes_", "ab"))
+        return all([
+            all(type(row) is int and 0 <= row < model.n_samples_fit_ for row in rows),
+            len(rows) == vectors.shape[0] == model.posterior_.X.shape[0] == len(model.site_mean_),
+            vectors.ndim == 1 or vectors.shape[1] == model.n_features_in_,
+            all(len(history[name]) == len(rows) for name in ("row", "score", "seconds")),
+            len(set(classes)) == len(classes) == getattr(model, "n_classes_", len(classes)),
+            kernels[0] == model.posterior_.kernel,
+            type(model.log_evidence_) in (int, float, np.float64) and type(model.stop_reason_) is str,
+            model.fit_seconds_ >= 0.0 and model.converged_ in (True, False),
+        ])  # fmt: skip
+    except Exception:  # it cannot even be looked at
+        return False
 
 
 def _predicts(model: Any, case: Case) -> str:
