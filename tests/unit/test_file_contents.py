@@ -458,6 +458,19 @@ def test_a_number_that_no_float_is(folder):
         RBF(10**400)
 
 
+def test_a_single_number_is_not_an_array():
+    for make in (lambda v: RBF(1.0, v), Bias, lambda v: RBF() * 2.0 + Bias(v)):
+        with pytest.raises(ParameterError, match="variance must be one number"):
+            make(np.ones(3))
+    assert RBF(np.ones(3), np.array(2.0)).variance == 2.0
+
+
+def test_class_weights_that_lack_a_label():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(ParameterError, match="class_weight must have a number for every label of y"):
+        IVMClassifier(n_active=5, class_weight={7: 1.0}).fit(X, X[:, 0] > 0)
+
+
 def test_sparse_products_leave_out_empty_columns():
     rng = np.random.default_rng(0)
     for columns in (40, 4000):

@@ -71,7 +71,10 @@ class Sample:
             raise ParameterError(f"class_weight must be None, 'balanced' or a dict of labels, got {class_weight!r}")
         classes, index = np.unique(self.y, return_inverse=True)
         if isinstance(class_weight, dict):
-            by_class = np.array(compute_class_weight(class_weight, classes=classes, y=self.y), dtype=np.float64)
+            try:
+                by_class = np.array(compute_class_weight(class_weight, classes=classes, y=self.y), dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise ParameterError(f"class_weight must have a number for every label of y: {error}") from error
         else:
             by_class = 1.0 / np.bincount(index, weights=self.weight)
             by_class *= (len(index) if self.weight is None else self.weight.sum()) / len(classes)
