@@ -1,11 +1,13 @@
 # make demo   train on real data and draw a figure      make test   everything that must hold
 # make docs   the documentation site, in out/docs
+# make test-oldest   the tests with the oldest versions that pyproject.toml allows
 # Each does all its own set-up in .venv; a second run is fast.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+OLDEST ?= .venv-oldest
 
-.PHONY: demo test docs format lint types layers pytest lock clean
+.PHONY: demo test test-oldest docs format lint types layers pytest lock clean
 
 demo: $(VENV)/ready
 	$(BIN)/python -m infovec.demo --out out
@@ -30,6 +32,18 @@ pytest: $(VENV)/ready
 	SCIPY_ARRAY_API=1 $(BIN)/python -m pytest -q tests/contracts/test_estimators.py -k array_api
 	$(BIN)/python -m pytest -n 2
 
+# In an environment of its own; warnings that only old versions of others give are not ours.
+test-oldest: export OPENBLAS_NUM_THREADS = 1
+test-oldest: export OMP_NUM_THREADS = 1
+test-oldest: $(OLDEST)/ready
+	$(OLDEST)/bin/python -m pytest -n 2
+
+$(OLDEST)/ready: pyproject.toml tests/oldest.py
+	$(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) tests/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(OLDEST)/constraints.txt -e ".[all,dev]"
+	@touch $@
+
 # Warnings are errors. Examples that want data in $INFOVEC_DATA are run where it is set, and shown in any case.
 docs: export OPENBLAS_NUM_THREADS = 1
 docs: $(VENV)/docs-ready
@@ -51,13 +65,13 @@ $(VENV)/docs-ready: $(VENV)/ready docs/requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.lock
 	@touch $@
 
-# Resolve the dependencies anew and pin them.
+# Resolve the dependencies anew and pin them, with the hashes of their files. No host is named in what is written.
+COMPILE := pip-compile --quiet --no-header --strip-extras --allow-unsafe --generate-hashes --no-emit-index-url \
+    --no-emit-trusted-host --no-emit-find-links
 lock: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --no-header --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-	    --extra dev --output-file requirements.lock pyproject.toml
-	$(BIN)/pip-compile --quiet --no-header --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-	    --extra docs --constraint requirements.lock --output-file docs/requirements.lock pyproject.toml
+	$(BIN)/$(COMPILE) --extra dev --output-file requirements.lock pyproject.toml
+	$(BIN)/$(COMPILE) --extra docs --constraint requirements.lock --output-file docs/requirements.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) out docs/auto_examples docs/generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) out docs/auto_examples docs/generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

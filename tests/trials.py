@@ -77,7 +77,7 @@ def kill(folder, path):
     for _ in range(3):
         model.save(target, extra={"number": -1, "filling": filling})
     usual = (time.perf_counter() - start) / 3.0
-    seen, broken = [], []
+    seen, broken, interrupted = [], [], 0
     for number in range(50):
         child = os.fork()
         if child == 0:
@@ -86,12 +86,13 @@ def kill(folder, path):
         time.sleep(3.0 * usual * random.random())
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        interrupted += any(name.endswith(".tmp") for name in os.listdir(folder))
         try:
             seen.append(infovec.load_with_extra(target).extra["number"])
         except ModelFileError as error:
             broken.append(str(error))
-    left = [name for name in os.listdir(folder) if name.endswith(".tmp")]
-    return {"seen": seen, "broken": broken, "interrupted": len(left), "others": len(os.listdir(folder)) - len(left) - 1}
+    model.save(target, extra={"number": -1})
+    return {"seen": seen, "broken": broken, "interrupted": interrupted, "left": len(os.listdir(folder)) - 1}
 
 
 if __name__ == "__main__":

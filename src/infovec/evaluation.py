@@ -143,7 +143,9 @@ def joined(parts: Sequence[Any]) -> Any:
 
 def shown(figure: Mapping[str, float | None], percent: bool = False) -> str:
     """Write a figure and its standard error, to two digits of the latter."""
-    value, error = figure["value"] or 0.0, figure["standard_error"]
+    value, error = figure["value"], figure["standard_error"]
+    if value is None:
+        return "not finite"
     unit, factor = (" %", 100.0) if percent else ("", 1.0)
     if not error:
         return f"{factor * value:.4g}{unit}" + (" ± ?" if error is None else " ± 0")
@@ -155,8 +157,8 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return names of figures, and the figures with their standard errors, for people to read."""
     rows = [(name, shown(figures[key], key == "error")) for key, name in NAMES.items() if key in figures]
     if "variance_of_target" in figures:
-        variance = figures["variance_of_target"]
-        rows.append(("share not explained", f"{figures['mse']['value'] / variance if variance else np.nan:.4g}"))
+        variance, mse = figures["variance_of_target"], figures["mse"]["value"]
+        rows.append(("share not explained", f"{mse / variance if variance and mse is not None else np.nan:.4g}"))
     return rows
 
 
@@ -169,7 +171,8 @@ def reject_rows(figures: Mapping[str, Any]) -> list[tuple[float, str, str]]:
 def mean_figure(values: Floats) -> Figure:
     """Mean of independent rows, and its standard error."""
     values = np.asarray(values, dtype=np.float64)
-    spread = float(np.std(values, ddof=1)) if len(values) > 1 else float("inf")
+    known = len(values) > 1 and bool(np.all(np.isfinite(values)))
+    spread = float(np.std(values, ddof=1)) if known else float("inf")
     return Figure(float(np.mean(values)), spread / np.sqrt(len(values)))
 
 
@@ -306,5 +309,6 @@ def loss_reject_curve(loss: Floats, uncertainty: Floats) -> ErrorReject:
 
 
 def _json(figure: Figure) -> dict[str, float | None]:
-    error = figure.standard_error
-    return {"value": figure.value, "standard_error": error if np.isfinite(error) else None}
+    """A figure as JSON has it, which has no infinity: a row that was thought impossible costs that much."""
+    value, error = (number if np.isfinite(number) else None for number in figure)
+    return {"value": value, "standard_error": error}

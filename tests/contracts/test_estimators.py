@@ -299,7 +299,7 @@ BAD = {
         "kernel is not finite",
     ),
     "pairwise function": (
-        IVMRegressor(kernel=FromFunction(lambda a, b: float(a == b))), ["a", "b"], [0.0, 1.0], "must return a len",
+        IVMRegressor(kernel=FromFunction(lambda a, b: float(a is b))), ["a", "b"], [0.0, 1.0], "must return a len",
     ),
     "Gram matrix as X": (IVMClassifier(kernel=Precomputed(np.eye(150))), np.eye(150), blobs()[1], "np.arange"),
     "categories twice": (IVMOrdinalClassifier(categories=[0, 1, 1, 2, 3]), *ordered(), "distinct labels"),

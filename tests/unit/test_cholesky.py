@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infovec.errors import NotPositiveDefinite
-from infovec.numerics.cholesky import append, downdate, inverse_lower, row_solver, update
+from infovec.numerics.cholesky import append, downdate, inverse_lower, row_solver, solve_lower, update
 
 
 def spd(d, seed, scale=1.0):
@@ -58,3 +58,11 @@ def test_rows_are_solved_by_products(d, dtype):
     np.testing.assert_allclose(
         got, want, rtol=1e-3 if dtype == "float32" else 1e-9, atol=1e-4 if dtype == "float32" else 1e-10
     )
+
+
+@pytest.mark.parametrize("d", [0, 1, 5])
+def test_solving_by_a_factor_that_may_be_empty(d):
+    L, rng = np.linalg.cholesky(spd(d, 0)) if d else np.zeros((0, 0)), np.random.default_rng(1)
+    for B in (rng.normal(size=d), rng.normal(size=(d, 3)), rng.normal(size=(d, 0))):
+        np.testing.assert_allclose(solve_lower(L, B), np.linalg.inv(L) @ B, atol=1e-10)
+        np.testing.assert_allclose(solve_lower(L, B, transposed=True), np.linalg.inv(L).T @ B, atol=1e-10)

@@ -30,7 +30,7 @@ def _contents(model: Model, relevances: Relevances) -> dict[str, Any]:
         "kernel": [repr(kernel) for kernel in as_list(estimator.kernel_)], "likelihood": repr(estimator.likelihood_),
         "relevances": _as_json(relevances),
         "n_active": n_active(estimator),
-        "log_evidence": float(np.sum(estimator.log_evidence_)), "stop_reason": estimator.stop_reason_,
+        "log_evidence": _finite(float(np.sum(estimator.log_evidence_))), "stop_reason": estimator.stop_reason_,
         "converged": bool(np.all(estimator.converged_)), "provenance": model.provenance,
     }  # fmt: skip
 
@@ -38,9 +38,14 @@ def _contents(model: Model, relevances: Relevances) -> dict[str, Any]:
 def _as_json(relevances: Relevances) -> list[dict[str, Any]]:
     columns = zip(relevances.columns, relevances.relevance, relevances.length_scale, strict=True)
     return [
-        {"column": name, "relevance": float(share), "length_scale": float(scale) if np.isfinite(scale) else None}
+        {"column": name, "relevance": _finite(float(share)), "length_scale": _finite(float(scale))}
         for name, share, scale in columns
     ]
+
+
+def _finite(value: float) -> float | None:
+    """A number as JSON has it, which has no NaN and no infinity."""
+    return value if np.isfinite(value) else None
 
 
 def _active_points(model: Model, points: int) -> list[dict[str, Any]]:
@@ -49,10 +54,14 @@ def _active_points(model: Model, points: int) -> list[dict[str, Any]]:
     return [
         {
             "row": int(row) + 1,
-            "values": {name: float(f"{v:.6g}") for name, v in zip(model.table.features, x, strict=True)},
+            "values": {name: _finite(float(f"{v:.6g}")) for name, v in zip(model.table.features, x, strict=True)},
         }
         for row, x in zip(rows, X, strict=False)
     ]
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "not finite" if value is None else format(value, form)
 
 
 def _text(data: dict[str, Any], relevances: Relevances) -> str:
@@ -65,13 +74,14 @@ def _text(data: dict[str, Any], relevances: Relevances) -> str:
         f"  likelihood    {printable(data['likelihood'])}",
         f"  active rows   {data['n_active']}; {printable(data['stop_reason'])}"
         + ("" if data["converged"] else ", not converged"),
-        f"  log evidence  {data['log_evidence']:.2f}",
+        f"  log evidence  {_shown(data['log_evidence'], '.2f')}",
     ]
     lines.append(str(relevances))
     if data["active"]:
         lines.append("first active rows:")
         for point in data["active"]:
-            values = ", ".join(f"{printable(name)} {value:g}" for name, value in list(point["values"].items())[:6])
+            some = list(point["values"].items())[:6]
+            values = ", ".join(f"{printable(name)} {_shown(value, 'g')}" for name, value in some)
             lines.append(f"  row {point['row']}: {values}{' ...' if len(point['values']) > 6 else ''}")
     lines.append("provenance:")
     known = [(key, value) for key, value in data["provenance"].items() if value not in (None, [], {})]

@@ -3,15 +3,19 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from .._types import Floats
-from ..errors import DataError
+from ..errors import DataError, ModelFileError
 from ..estimators import load_with_extra
+from ..persistence import about
+from ..persistence.values import must, number
 from .table import Table
 
 __all__ = ["Model", "as_list", "load_model", "n_active", "own_units", "save_model"]
 
 _TABLE = "table"
+_ESTIMATORS = {"classify": "IVMClassifier", "regress": "IVMRegressor", "ordinal": "IVMOrdinalClassifier"}
 
 
 class Model(NamedTuple):
@@ -35,10 +39,25 @@ def load_model(path: str) -> Model:
             f"{path} was saved in Python and does not say how to read a table; load it there with infovec.load, or "
             "make one with `infovec fit`"
         )
-    table = Table.from_json(content.extra[_TABLE])
-    if getattr(content.model, "n_features_in_", None) != len(table.features):
-        raise DataError(f"{path} is broken: the model and its table differ in the number of columns")
+    with about(path):
+        table = Table.from_json(content.extra[_TABLE])
+        _check(content.model, table)
+        plan = content.provenance.get("plan")
+        must(plan is None or isinstance(plan, dict), "the plan", "an object with seconds and memory", plan)
+        if isinstance(plan, dict):
+            for key in ("seconds", "memory"):
+                number(plan.get(key), f"the plan's {key}", 0.0)
     return Model(content.model, table, content.provenance)
+
+
+def _check(estimator: Any, table: Table) -> None:
+    """Raise unless a table is one that the estimator can have been fitted to."""
+    p, kind = getattr(estimator, "n_features_in_", None), _ESTIMATORS[table.task]
+    must(type(estimator).__name__ == kind, "the estimator", f"an {kind}, to {table.task}", estimator)
+    if p != len(table.features):
+        raise ModelFileError(f"the model has {p} columns, and its table {len(table.features)}")
+    if sparse.issparse(estimator.active_vectors_) != table.sparse:
+        raise ModelFileError("one of the model and its table is sparse, and the other is not")
 
 
 def n_active(estimator: Any) -> int:

@@ -1,7 +1,7 @@
 """How the columns of a table become the columns of a model: kept with the model, so that new rows are read alike."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +10,13 @@ from scipy import sparse
 from .._types import Floats, Inputs
 from ..datasets import Block
 from ..datasets.source import Kind, Wanted
-from ..errors import DataError
+from ..errors import DataError, ModelFileError
+from ..persistence.values import flag, must, number, text
 from ..plain import printable
 
-__all__ = ["LARGEST", "Encoder", "Table", "WordColumn", "check_size"]
+__all__ = ["LARGEST", "TASKS", "Encoder", "Table", "WordColumn", "check_size"]
 
+TASKS = ("classify", "regress", "ordinal")
 LARGEST = 1e30
 """Numbers beyond this are taken for mistakes: their squares do not fit into single precision."""
 
@@ -76,25 +78,47 @@ class Table:
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """Return it from what ``to_json`` made; raise where it is anything else."""
-        try:
-            words = tuple(
-                WordColumn(
-                    str(c["name"]), tuple(map(str, c["categories"])), None if c["fill"] is None else str(c["fill"])
-                )
-                for c in data["words"]
-            )
-            fill = None if data["fill"] is None else tuple(map(float, data["fill"]))
-            table = cls(
-                str(data["task"]), str(data["target"]), "word" if data["target_kind"] == "word" else "number",
-                tuple(map(str, data["numbers"])), words, fill,
-                tuple(map(float, data["centre"])), tuple(map(float, data["scale"])), bool(data["sparse"]),
-            )  # fmt: skip
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"the description of the table in the model file is broken: {error!r}") from error
-        p = len(table.features)
-        if len(table.centre) != p or len(table.scale) != p or (fill is not None and len(fill) != len(table.numbers)):
-            raise DataError("the description of the table in the model file is broken: its parts differ in length")
-        return table
+        known = {field.name for field in fields(cls)}
+        if not isinstance(data, dict) or set(data) != known:
+            raise ModelFileError(f"the description of the table must have {', '.join(sorted(known))}")
+        where = "the table's"
+        task, target = text(data["task"], f"{where} task"), text(data["target"], f"{where} target")
+        must(task in TASKS, f"{where} task", f"one of {', '.join(TASKS)}", task)
+        kind: Kind = "word" if data["target_kind"] == "word" else "number"
+        must(data["target_kind"] == kind, f"{where} target_kind", "number or word", data["target_kind"])
+        numbers, words = _texts(data["numbers"], f"{where} numbers"), _list(data["words"], f"{where} words")
+        columns = tuple(_word_column(column, f"{where} words[{i}]") for i, column in enumerate(words))
+        fill = None if data["fill"] is None else _floats(data["fill"], f"{where} fill", len(numbers))
+        p, is_sparse = len(numbers) + sum(len(c.categories) for c in columns), flag(data["sparse"], f"{where} sparse")
+        centre, scale = _floats(data["centre"], f"{where} centre", p), _floats(data["scale"], f"{where} scale", p)
+        must(all(v > 0.0 for v in scale), f"{where} scale", "positive", min(scale, default=0.0))
+        if is_sparse and (columns or fill is not None or any(centre)):
+            raise ModelFileError("the table is sparse, and has words, values to fill in or a centre, which none has")
+        return cls(task, target, kind, numbers, columns, fill, centre, scale, is_sparse)
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    must(isinstance(value, list | tuple), where, "a list", value)
+    return list(value)
+
+
+def _texts(value: Any, where: str) -> tuple[str, ...]:
+    return tuple(text(v, f"{where}[{i}]") for i, v in enumerate(_list(value, where)))
+
+
+def _floats(value: Any, where: str, length: int) -> tuple[float, ...]:
+    found = tuple(number(v, f"{where}[{i}]") for i, v in enumerate(_list(value, where)))
+    must(len(found) == length, where, f"{length} numbers", f"{len(found)}")
+    return found
+
+
+def _word_column(value: Any, where: str) -> WordColumn:
+    fits = isinstance(value, dict) and set(value) == {"name", "categories", "fill"}
+    must(fits, where, "a column with name, categories and fill", value)
+    categories, fill = _texts(value["categories"], f"{where}.categories"), value["fill"]
+    must(len(set(categories)) == len(categories), f"{where}.categories", "different texts", value)
+    must(fill is None or fill in categories, f"{where}.fill", "one of the categories", fill)
+    return WordColumn(text(value["name"], f"{where}.name"), categories, fill)
 
 
 class Encoder:

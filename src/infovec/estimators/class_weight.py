@@ -20,7 +20,10 @@ def rows_told(class_weight: Any, y: Array) -> Mask:
             raise ParameterError(f"class_weight must be None, 'balanced' or a dict of labels, got {class_weight!r}")
         return np.ones(len(y), dtype=bool)
     classes, index = np.unique(y, return_inverse=True)
-    by_class = np.array(compute_class_weight(class_weight, classes=classes, y=y), dtype=np.float64)
+    try:
+        by_class = np.array(compute_class_weight(class_weight, classes=classes, y=y), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"class_weight must have a number for every label of y: {error}") from error
     if not np.all(np.isfinite(by_class) & (by_class >= 0.0)) or not by_class.any():
         raise ParameterError(f"class_weight must be numbers from 0, some of them positive, got {class_weight!r}")
     told: Mask = by_class[index] > 0.0

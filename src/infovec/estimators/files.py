@@ -4,7 +4,7 @@ import platform
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, Final
 
 import numpy as np
@@ -14,12 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Inputs
 from ..errors import ModelFileError
-from ..persistence import BUILT_IN, Content, Maybe, Record, read, value, write
+from ..persistence import BUILT_IN, Content, Maybe, Record, about, read, value, write
 from ..persistence.decoder import ABSENT
+from ..persistence.values import in_a_line, must
 from .base import InformativeVectorMachine
 from .classifier import IVMClassifier
 from .ordinal import IVMOrdinalClassifier
 from .regressor import IVMRegressor
+from .schema import check_model, check_params, fits
+from .schema.posterior import same_inputs
 
 __all__ = ["load", "load_with_extra", "save"]
 
@@ -37,6 +40,13 @@ class Saved:
     testimony: dict[str, Array]
 
 
+class Unfit:
+    """Stands for a parameter that no fit takes, or of a kind that files do not have; it is left out."""
+
+    def __init__(self, value: Any) -> None:
+        self.__name__ = type(value).__name__  # which the provenance says
+
+
 def estimator(cls: type[InformativeVectorMachine]) -> Record:
     """Return the record of an estimator: its constructor parameters and its ``_fitted`` attributes."""
 
@@ -45,14 +55,21 @@ def estimator(cls: type[InformativeVectorMachine]) -> Record:
         forgotten = sorted(set(found) - set(cls._fitted))
         if forgotten:
             raise ModelFileError(f"{cls.__name__} has {', '.join(forgotten)}, which its _fitted does not list")
-        params = model.get_params(deep=False)
-        return {"params": {name: Maybe(v) for name, v in params.items()}, "fitted": found}
+        check_model(model)
+        params = {name: Maybe(v if fits(name, v) else Unfit(v)) for name, v in model.get_params(deep=False).items()}
+        return {"params": params, "fitted": found}
 
     def build(given: Mapping[str, Any]) -> Any:
-        if set(given) != {"params", "fitted"} or not set(given["fitted"]) <= set(cls._fitted):
-            raise ModelFileError(f"it has attributes that no {cls.__name__} has")
+        if set(given) != {"params", "fitted"} or not all(isinstance(part, dict) for part in given.values()):
+            raise ModelFileError(f"a {cls.__name__} must have params and fitted, two dicts")
+        known = {"params": cls._get_param_names(), "fitted": cls._fitted}
+        strange = [name for part, names in known.items() for name in given[part] if name not in names]
+        if strange:
+            raise ModelFileError(f"it has {strange[0][:80]}, which no {cls.__name__} has")
         model = cls(**{name: v for name, v in given["params"].items() if v is not ABSENT})
         model.__dict__.update(given["fitted"])
+        check_params(model)
+        check_model(model)
         return model
 
     return Record(cls, parts, build)
@@ -124,19 +141,35 @@ def load_with_extra(path: _Path, kernels: Mapping[str, Any] | Iterable[Any] = ()
         seconds of the fit, and under ``left_out`` what could not be saved.
     """
     content = read(path, REGISTRY, kernels)
-    if not isinstance(content.model, Saved):
-        raise ModelFileError(f"{fspath(path)} cannot be loaded: it has no estimator")
-    try:
-        same = _agree(_testimony(content.model.model, content.model.inputs), content.model.testimony)
-    except Exception as error:  # a model that makes no sense can fail in any way
-        detail = f"{type(error).__name__}: {str(error)[:200]}"
-        raise ModelFileError(f"{fspath(path)} cannot be loaded: its model cannot predict ({detail})") from error
-    if not same:
-        raise ModelFileError(
-            f"{fspath(path)} cannot be loaded: the model does not predict what it did when it was saved. The file was "
-            "altered, or a class or function passed as kernels is not the one it was saved with"
-        )
-    return content._replace(model=content.model.model)
+    saved = content.model
+    with about(path):
+        if not isinstance(saved, Saved) or not isinstance(saved.model, InformativeVectorMachine):
+            raise ModelFileError("it has no estimator")
+        _check_testimony(saved)
+        try:
+            same = _agree(_testimony(saved.model, saved.inputs), saved.testimony) and _finite_everywhere(saved.model)
+        except Exception as error:  # a model that makes no sense can fail in any way
+            detail = f"{type(error).__name__}: {in_a_line(error)}"
+            raise ModelFileError(f"its model cannot predict ({detail})") from error
+        if not same:
+            raise ModelFileError(
+                "the model does not predict what it did when it was saved. The file was altered, or a class or "
+                "function passed as kernels is not the one it was saved with"
+            )
+    return content._replace(model=saved.model)
+
+
+def _check_testimony(saved: Saved) -> None:
+    """Raise unless there are predictions, for the rows that ``save`` would take."""
+    if not same_inputs(saved.inputs, _some_rows(saved.model)):
+        raise ModelFileError("inputs must be some of the active rows of the model, and are others")
+    told = saved.testimony
+    must(isinstance(told, dict), "testimony", "a dict of arrays", told)
+    for name, values in told.items():
+        must(isinstance(values, np.ndarray), f"testimony[{name[:40]!r}]", "an array", values)
+    must(not np.any(np.isnan(told.get("log_proba", 0.0))), "testimony['log_proba']", "numbers", told.get("log_proba"))
+    for name in ("mean", "var"):
+        must(bool(np.all(np.isfinite(told.get(name, np.nan)))), f"testimony[{name!r}]", "finite", told.get(name))
 
 
 def _some_rows(model: Any) -> Inputs:
@@ -144,6 +177,12 @@ def _some_rows(model: Any) -> Inputs:
     X = model.active_vectors_
     X = X[0] if isinstance(X, list) else X
     return X[np.unique(np.linspace(0, X.shape[0] - 1, _WITNESSES).astype(np.intp))]
+
+
+def _finite_everywhere(model: Any) -> bool:
+    """Whether the means at all active rows are finite, which each of them has a part in."""
+    with np.errstate(all="ignore"):
+        return bool(np.all(np.isfinite(model.posterior_.mean(model.posterior_.X))))
 
 
 def _testimony(model: Any, inputs: Inputs) -> dict[str, Array]:

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
+from .pickled import Pickled
+
 __all__ = ["Savable"]
 
 
-class Savable:
+class Savable(Pickled):
     """Has ``save``. What is saved is what the record of the class in ``files`` says."""
 
     def save(

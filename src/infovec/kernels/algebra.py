@@ -61,6 +61,19 @@ class Kernel(Parametrised, ABC):
         """Gradient of w' diag(X) in X."""
         raise TypeError(f"{type(self).__name__} has no gradient in its inputs, so they cannot be scaled")
 
+    def part_by_part(self, Z: Inputs) -> Block:
+        """Return the same as ``on``, but bind one part to Z at a time, in every call: each may keep a copy of it."""
+        return self.on(Z)
+
+    @property
+    def n_parts(self) -> int:
+        """How many kernels it is made of: itself and all parts of its parts."""
+        found, ahead = 0, [self]
+        while ahead:
+            found += 1
+            ahead += [part for _, part in ahead.pop()._children() if isinstance(part, Kernel)]
+        return found
+
     @property
     def numeric(self) -> bool:
         """Whether inputs are rows of numbers (else any objects)."""
@@ -146,6 +159,14 @@ class Sum(Kernel):
 
         return block
 
+    def part_by_part(self, Z: Inputs) -> Block:
+        def block(X: Inputs) -> Floats:
+            K = _writable(self.left.part_by_part(Z)(X))
+            K += self.right.part_by_part(Z)(X)
+            return K
+
+        return block
+
     def diag(self, X: Inputs) -> Floats:
         return self.left.diag(X) + self.right.diag(X)
 
@@ -187,6 +208,14 @@ class Product(Kernel):
         def block(X: Inputs) -> Floats:
             K = _writable(left(X))
             K *= right(X)
+            return K
+
+        return block
+
+    def part_by_part(self, Z: Inputs) -> Block:
+        def block(X: Inputs) -> Floats:
+            K = _writable(self.left.part_by_part(Z)(X))
+            K *= self.right.part_by_part(Z)(X)
             return K
 
         return block

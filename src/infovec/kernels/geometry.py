@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 _FEW_COLUMNS = 4
+_MOSTLY_EMPTY = 4  # columns for each entry from which most of them are empty
 _LARGE = 2**20  # numbers from which a copy is worth avoiding
 _SMALLEST = 1e-20  # squared norm and squared factor whose products single precision holds with room to spare
 _FAR = 100.0  # squared norm from which single precision would blur the distances among rows that are neighbours
@@ -26,15 +27,33 @@ _FAR = 100.0  # squared norm from which single precision would blur the distance
 
 def inner(X: Inputs, Z: Inputs) -> Floats:
     """X Z', always dense."""
+    if sparse.issparse(X) and sparse.issparse(Z) and X.shape[1] > _MOSTLY_EMPTY * (X.nnz + Z.nnz + 1):
+        X, Z = _occurring(X, Z)
     product = X @ Z.T
     return np.asarray(product.toarray() if sparse.issparse(product) else product)
+
+
+def _occurring(X: Inputs, Z: Inputs) -> tuple[Inputs, Inputs]:
+    """Both matrices without the columns that are empty in both: a transposed one takes memory for each of them."""
+    columns, at = np.unique(np.concatenate([X.indices, Z.indices]), return_inverse=True)
+    parts = (X, at[: len(X.indices)]), (Z, at[len(X.indices) :])
+    return tuple(sparse.csr_array((M.data, i, M.indptr), shape=(M.shape[0], len(columns))) for M, i in parts)
 
 
 def squared_norms(X: Inputs) -> Floats:
     """Squared length of every row, summed in double precision."""
     if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel().astype(X.dtype)
+        whole = X if X.has_canonical_format else _summed(X)  # repeated entries add up before they are squared
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(whole.indptr))
+        squares = np.square(whole.data, dtype=np.float64)
+        return np.bincount(rows, weights=squares, minlength=X.shape[0]).astype(X.dtype)
     return np.einsum("ij,ij->i", X, X, dtype=np.float64).astype(X.dtype)
+
+
+def _summed(X: Inputs) -> Inputs:
+    X = X.copy()
+    X.sum_duplicates()
+    return X
 
 
 def scale_columns(X: Inputs, factor: float | Floats, name: str) -> Inputs:

@@ -192,8 +192,10 @@ class Discrete(Likelihood):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (isinstance(self.spread, Real) and 0.0 < self.spread < np.inf):
-            raise ParameterError(f"{type(self).__name__}: spread must be a positive number, got {self.spread!r}")
+        if not (isinstance(self.spread, Real) and 0.0 < self.spread < 1e100):
+            raise ParameterError(
+                f"{type(self).__name__}: spread must be a positive number below 1e100, got {self.spread!r}"
+            )
 
     @property
     @abstractmethod

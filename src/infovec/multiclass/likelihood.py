@@ -43,6 +43,20 @@ class ClassLikelihood(Parametrised, ABC):
     spreads: ClassVar[bool] = False
     """Whether ``spread`` is calibrated as well as ``power``, for which predictions must cost little."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = type(self).__name__
+        if np.ndim(self.bias) != 1 or len(self.bias) < 2:
+            raise ParameterError(f"{name}: bias must be an array of one number for each of two classes or more")
+        for field_name in ("power", "spread"):
+            value = getattr(self, field_name)
+            if not (isinstance(value, int | float) and 0.0 < value < 1e100):  # times a logarithm it must be finite
+                raise ParameterError(f"{name}: {field_name} must be a positive number below 1e100, got {value!r}")
+        if self.weight is not None:
+            weight = np.asarray(self.weight, dtype=np.float64)
+            if weight.ndim != 1 or not np.all((weight >= 0.0) & (weight < np.inf)):
+                raise ParameterError(f"{name}: weight must be one finite number from 0 for each training row")
+
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"bias": IDENTITY}

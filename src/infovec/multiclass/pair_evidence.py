@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
-from ..numerics.cholesky import inverse_lower
+from ..numerics.cholesky import inverse_lower, solve_lower
 from .likelihood import ClassLikelihood
 from .race import ClassMoments
 from .sites import Cavities, ClassSites, Dense, PairSites, cavities, kernel_of_each, positions, spread
@@ -135,7 +134,7 @@ def _through_kernel(p: Dense, X: Inputs, by_mean: Floats, by_var: Floats) -> Flo
         return kernel.diag_vjp(X, by_var)
     root = np.sqrt(precision)
     half = inverse_lower(p.L) * root  # L^-1 Pi^1/2
-    T, weights = p.M.T @ half, root * solve_triangular(p.L, p.beta, lower=True, trans="T")
+    T, weights = p.M.T @ half, root * solve_lower(p.L, p.beta, transposed=True)
     cross = np.outer(T.T @ by_mean, weights)
     G = 0.5 * (np.outer(weights, weights) - half.T @ half) - 0.5 * (cross + cross.T) + (T.T * by_var) @ T
     rest = np.outer(by_mean, weights) - 2.0 * by_var[:, None] * T

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
+from ..numerics.cholesky import solve_lower
 from ..posterior import FactorisedPosterior
 
 __all__ = ["Cavities", "ClassSites", "Dense", "PairSites", "cavities", "kernel_of_each"]
@@ -79,13 +79,13 @@ class Dense:
         root, X_active = np.sqrt(sites.precision), _double(X[sites.rows])
         B = np.eye(len(root)) + root[:, None] * kernel(X_active) * root
         L = np.linalg.cholesky(B)
-        beta = solve_triangular(L, sites.b / root, lower=True) if len(root) else np.zeros(0)
+        beta = solve_lower(L, sites.b / root)
         here = _double(X[at])
         prior_var = np.asarray(kernel.diag(here), dtype=np.float64)
         K = np.array(kernel.on(here)(X_active), dtype=np.float64)
         own = positions(at, sites.rows)
         K[np.arange(len(root)), own] = prior_var[own]  # a row with itself: white noise counts
-        M = solve_triangular(L, root[:, None] * K, lower=True) if len(root) else K
+        M = solve_lower(L, root[:, None] * K)
         mean, var = M.T @ beta, np.maximum(prior_var - np.einsum("ij,ij->j", M, M), 0.0)
         if len(root):  # without cancellation
             marginals = FactorisedPosterior(kernel, X_active, sites.precision, sites.b / sites.precision, L, beta)

@@ -10,10 +10,17 @@ from scipy.linalg.lapack import dtrtri
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 
-__all__ = ["append", "downdate", "inverse_lower", "row_solver", "update"]
+__all__ = ["append", "downdate", "inverse_lower", "row_solver", "solve_lower", "update"]
 
 _PANEL = 128  # columns solved at once: enough for a fast product, few enough to waste little on the diagonal
 _WIDE = 512  # columns of an inverse made at once
+
+
+def solve_lower(L: Floats, B: Floats, transposed: bool = False) -> Floats:
+    """Return L^-1 B, or L^-T B, of a lower factor that may be empty, which SciPy before 1.14 cannot solve by."""
+    if not len(L):
+        return np.zeros(np.shape(B))
+    return np.asarray(solve_triangular(L, B, lower=True, trans="T" if transposed else "N"))
 
 
 def append(L: Floats, cross: Floats, corner: Floats) -> Floats:
@@ -32,7 +39,7 @@ def append(L: Floats, cross: Floats, corner: Floats) -> Floats:
         The new diagonal block.
     """
     d, k = len(L), len(corner)
-    below = solve_triangular(L, cross.T, lower=True).T if d else np.zeros((k, 0))
+    below = solve_lower(L, cross.T).T
     try:
         new = np.linalg.cholesky(corner - below @ below.T)
     except np.linalg.LinAlgError as error:

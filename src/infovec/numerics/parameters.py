@@ -30,14 +30,17 @@ class Parametrised:
         return {}
 
     def __post_init__(self) -> None:
+        single = {field.name for field in fields(self) if field.type in (float, "float")}
         for name, transform in self.transforms.items():
             try:
                 value = np.array(getattr(self, name), dtype=np.float64)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise ParameterError(
                     f"{type(self).__name__}: {name} must be a number or an array of numbers, "
                     f"got {getattr(self, name)!r}"
                 ) from error
+            if value.ndim and name in single:
+                raise ParameterError(f"{type(self).__name__}: {name} must be one number, got {getattr(self, name)!r}")
             if value.ndim > 1 or value.size == 0 or not transform.admits(value):
                 raise ParameterError(
                     f"{type(self).__name__}: {name} must be {transform.requirement}, got {getattr(self, name)!r}"

@@ -1,7 +1,7 @@
 """Layer 4: model files. One zip of JSON and arrays: data, never code. The format is in docs/model_files.md."""
 
 from .classes import BUILT_IN
-from .files import Content, read, read_provenance, write
+from .files import Content, about, read, read_provenance, write
 from .outputs import check_output, same_file, writing
 from .registry import Maybe, Record, Registry, value
 
@@ -11,6 +11,7 @@ __all__ = [
     "Maybe",
     "Record",
     "Registry",
+    "about",
     "check_output",
     "read",
     "read_provenance",

@@ -19,7 +19,7 @@ __all__ = ["ARRAYS", "HEAD", "MODEL", "PARTS_LIMIT", "SUMS", "TEXT_LIMIT", "Read
 
 HEAD, MODEL, SUMS, ARRAYS = "infovec.json", "model.json", "SHA256SUMS", "arrays/"
 TEXT_LIMIT, PARTS_LIMIT = 16 * 2**20, 300_000
-"""Most bytes of a text, and most lists and objects in it: parsed they take many times the memory."""
+"""Most bytes of a text, and most lists, objects or keys in it: parsed they take many times the memory."""
 
 _NAME = re.compile(r"infovec\.json|model\.json|SHA256SUMS|arrays/[0-9]{1,6}\.npy")
 _LINE = re.compile(r"([0-9a-f]{64})  (\S+)")
@@ -65,7 +65,7 @@ class Reader:
     """A zip that has exactly the form in which ``Writer`` writes."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self.file = file
+        self.file, self.size = file, file.seek(0, 2)
         start = _directory_start(file)
         self.zip = zipfile.ZipFile(file)
         self.members = {info.filename: info for info in self.zip.infolist()}
@@ -139,8 +139,8 @@ class Reader:
 
 
 def too_many_parts(text: bytes) -> bool:
-    """Whether a JSON text has more lists and objects than any model."""
-    return text.count(b"[") + text.count(b"{") > PARTS_LIMIT
+    """Whether a JSON text has more lists and objects, or more keys, than any model."""
+    return text.count(b"[") + text.count(b"{") > PARTS_LIMIT or text.count(b":") > PARTS_LIMIT
 
 
 def _hashed(member: Any, digest: Any) -> Iterator[bytes]:

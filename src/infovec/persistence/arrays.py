@@ -55,7 +55,7 @@ class Layout:
     def checked(self) -> Self:
         """Return the layout if it is of a type that needs no code to be read."""
         if self.dtype not in _PLAIN and not _TEXT.fullmatch(self.dtype):
-            raise ModelFileError(f"arrays of type {self.dtype} cannot be in a model file: numbers and text only")
+            raise ModelFileError(f"arrays of type {self.dtype[:40]} cannot be in a model file: numbers and text only")
         return self
 
     @property
@@ -77,6 +77,8 @@ def chunks(array: Array, layout: Layout) -> Iterator[Any]:
     yield layout.header
     plain = np.asarray(array, dtype=layout.dtype)
     data = _bytes(np.ascontiguousarray(plain.T if layout.order == "F" else plain))
+    if plain.dtype.kind == "U" and not _characters(data):
+        raise ModelFileError("a text has half a character (a lone surrogate), which cannot be saved")
     for start in range(0, len(data), CHUNK):
         yield data[start : start + CHUNK].data
 
@@ -89,11 +91,16 @@ def filled(layout: Layout, pieces: Iterator[bytes]) -> Array:
     for piece in pieces:
         data[at : at + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
         at += len(piece)
-    strange = (dtype.kind == "b" and np.any(data > 1)) or (dtype.kind == "U" and np.any(data.view("<u4") > 0x10FFFF))
-    if at != len(data) or strange:
+    if at != len(data) or (dtype.kind == "b" and np.any(data > 1)) or (dtype.kind == "U" and not _characters(data)):
         raise ModelFileError("an array does not have the contents it declares")
     array = array.T if layout.order == "F" else array
     return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _characters(data: Array) -> bool:
+    """Whether all of a text are characters, and none of them halves of one."""
+    points = data.view("<u4")
+    return not np.any((points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000)))
 
 
 def _bytes(array: Array) -> Array:

@@ -1,11 +1,13 @@
 """A file that is there completely or not at all."""
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+from .leftovers import collect
+from .leftovers import temporary as new_temporary
 
 __all__ = ["replacing"]
 
@@ -15,16 +17,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a temporary file beside ``path`` that takes its place when all is written and safely on the disk.
 
     When the block fails, or the process is killed, what was at ``path`` before is still there. A killed process may
-    leave the temporary file behind: a hidden one whose name ends in ``.tmp``.
+    leave the temporary file behind, a hidden one whose name ends in ``.tmp``: the next one that writes to ``path``
+    removes it.
     """
     final = Path(os.path.realpath(path))  # where a link points to
-    temporary = final.with_name(f".{final.name}.{secrets.token_hex(4)}.tmp")
+    collect(final)
+    temporary, opened = new_temporary(final)
     try:
-        with open(temporary, "xb") as file:
+        with opened as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, final)
+            if os.name == "posix":  # while it is still locked
+                os.replace(temporary, final)
+        if os.name != "posix":  # where files in use cannot be renamed
+            os.replace(temporary, final)
     except BaseException:
         with suppress(OSError):
             temporary.unlink()

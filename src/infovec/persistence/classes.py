@@ -28,6 +28,7 @@ from ..likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, St
 from ..multiclass import ClassPosterior, MultivariateProbit, OneAgainstRest, SeparatePosterior, Softmax
 from ..posterior import FactorisedPosterior, ProjectedPosterior
 from .registry import Record, Registry, value
+from .values import must, number, whole
 
 __all__ = ["BUILT_IN"]
 
@@ -37,6 +38,7 @@ _KERNELS = (
 )  # fmt: skip
 _LIKELIHOODS = (Gaussian, Probit, Logit, Ordinal, Laplace, StudentT, Poisson, Weighted, WeightedDiscrete)
 _CLASS_LIKELIHOODS = (MultivariateProbit, Softmax, OneAgainstRest)
+_KEY = 624  # words of the state of MT19937
 _POSTERIORS = (FactorisedPosterior, ProjectedPosterior, ClassPosterior, SeparatePosterior)
 
 
@@ -49,8 +51,17 @@ def _random_parts(random: np.random.RandomState) -> dict[str, Any]:
 
 
 def _random(given: Mapping[str, Any]) -> np.random.RandomState:
+    """Return a generator; NumPy itself reads beyond the key, or for ever, when it is given a state that is none."""
+    if set(given) != {"key", "position", "has_gauss", "gauss"}:
+        raise ModelFileError("a RandomState must have a key, position, has_gauss and gauss")
+    key, position = given["key"], whole(given["position"], "position", 0, _KEY)
+    is_key = isinstance(key, np.ndarray) and key.dtype == np.uint32 and key.shape == (_KEY,)
+    must(is_key, "key", f"an array of type uint32 and shape ({_KEY},)", key)
+    if not (key[0] >> 31 or key[1:].any()):  # all bits that count: nothing but zeros would come of it
+        raise ModelFileError("key must not be zero")
+    has_gauss, gauss = whole(given["has_gauss"], "has_gauss", 0, 1), number(given["gauss"], "gauss")
     random = np.random.RandomState(0)
-    random.set_state(("MT19937", given["key"], given["position"], given["has_gauss"], given["gauss"]))
+    random.set_state(("MT19937", key, position, has_gauss, gauss))
     return random
 
 

@@ -13,6 +13,7 @@ from ..errors import ModelFileError
 from ..numerics.parameters import Parametrised
 from .archive import ARRAYS
 from .arrays import Layout
+from .limits import DEEPEST, meant_too_often
 from .registry import Maybe, Registry, value_fields
 
 __all__ = ["Encoder"]
@@ -32,6 +33,7 @@ class Encoder:
         self.arrays: dict[str, tuple[Array, Layout]] = {}
         self.left_out: dict[str, str] = {}
         self._names: dict[int, str] = {}
+        self._meant = self._depth = 0
         self._functions: dict[str, Any] = {}
 
     def encode(self, thing: Any, where: str) -> Any:
@@ -44,16 +46,34 @@ class Encoder:
             return thing if math.isfinite(thing) else {"kind": "float", "value": repr(thing)}
         if isinstance(thing, np.generic):
             return {"kind": "scalar", "array": self._array(np.array(thing))}
-        if isinstance(thing, np.ndarray):
-            return self._array(thing) if thing.dtype != object else self._objects(thing, where)
+        if isinstance(thing, np.ndarray) and thing.dtype != object:
+            return self._array(thing)
         if sparse.issparse(thing):
             return self._csr(thing, where)
+        if self._depth >= DEEPEST:
+            raise ModelFileError(f"{where[:80]}... is nested too deeply to be saved, or contains itself")
+        self._depth += 1
+        try:
+            return self._composed(thing, where)
+        finally:
+            self._depth -= 1
+
+    def _composed(self, thing: Any, where: str) -> Any:
+        if isinstance(thing, np.ndarray):
+            return self._objects(thing, where)
         if type(thing) in (list, tuple):
             items = [self.encode(item, f"{where}[{i}]") for i, item in enumerate(thing)]
             return items if type(thing) is list else {"kind": "tuple", "items": items}
         if type(thing) is dict:
             return {"kind": "dict", "items": self._mapping(thing, where)}
+        if isinstance(thing, Parametrised):
+            return self._parametrised(thing, where)
         return self._object(thing, where)
+
+    def check_size(self) -> None:
+        """Raise when arrays are meant so often that the file could not be read within its size."""
+        if meant_too_often(self._meant, sum(layout.nbytes for _, layout in self.arrays.values())):
+            raise ModelFileError("the model cannot be saved: its kernels have the same arrays far too often")
 
     def _array(self, array: Array) -> dict[str, Any]:
         layout = Layout.of(array)
@@ -61,6 +81,7 @@ class Encoder:
             name = f"{ARRAYS}{len(self.arrays)}.npy"
             self._names[id(array)] = name
             self.arrays[name] = array, layout  # keeps it alive, so that its id stays its own
+        self._meant += layout.nbytes
         return {
             "kind": "array", "member": self._names[id(array)],
             "dtype": layout.dtype, "shape": list(layout.shape), "order": layout.order,
@@ -91,12 +112,6 @@ class Encoder:
         if isinstance(thing, np.dtype) and thing in (np.float32, np.float64):
             return {"kind": "dtype", "name": thing.name}
         record = self.registry.for_instance(thing)
-        if isinstance(thing, Parametrised):
-            kind = "own" if record is None else "object"
-            given = value_fields(thing) if record is None else record.parts(thing)
-            _check_complete(thing, given, where)
-            inner = {name: self._field(item, f"{where}.{name}") for name, item in given.items()}
-            return {"kind": kind, "class": type(thing).__name__, "fields": inner}
         if record is None:
             raise ModelFileError(
                 f"{where} is a {type(thing).__name__}, which cannot be saved: model files have numbers, texts, arrays, "
@@ -104,10 +119,18 @@ class Encoder:
             )
         return {"kind": "object", "class": type(thing).__name__, "fields": self._mapping(record.parts(thing), where)}
 
-    def _field(self, thing: Any, where: str) -> Any:
-        """A field of a kernel or likelihood, which may be a function: that is saved by its name."""
-        if not callable(thing) or isinstance(thing, Parametrised | type):
-            return self.encode(thing, where)
+    def _parametrised(self, thing: Any, where: str) -> Any:
+        """A kernel or likelihood, of infovec or the user's own."""
+        record = self.registry.for_instance(thing)
+        given, inner = value_fields(thing) if record is None else record.parts(thing), {}
+        _check_complete(thing, given, where)
+        for name, item in given.items():  # few frames for each kernel in a kernel, of which there may be many
+            plain = not callable(item) or isinstance(item, Parametrised | type)
+            inner[name] = self.encode(item, f"{where}.{name}") if plain else self._function(item, f"{where}.{name}")
+        return {"kind": "own" if record is None else "object", "class": type(thing).__name__, "fields": inner}
+
+    def _function(self, thing: Any, where: str) -> Any:
+        """A function in a kernel, which is saved by its name."""
         name = getattr(thing, "__name__", None)
         if not isinstance(name, str):
             raise ModelFileError(f"{where} is a function without a name, by which it would be saved; use def")

@@ -54,12 +54,11 @@ def plot_selection_movie(
 
     draw = plot_classifier if hasattr(model, "classes_") else plot_regression
     writer, figure = PillowWriter(fps=fps), ax.figure
-    panels = list(figure.axes)
     sizes = np.unique(np.geomspace(1, len(model.active_), frames).round().astype(np.intp)).tolist()
     with writer.saving(figure, fspath(path), dpi=100):
         for k in sizes:
-            for extra in set(figure.axes) - set(panels):  # the colour bar of the picture before
-                extra.remove()
+            for bar in [drawn.colorbar for drawn in ax.collections if drawn.colorbar is not None]:
+                bar.remove()  # that of the picture before
             ax.clear()
             draw(model if k == len(model.active_) else _first(model, X, y, k), X, y, ax=ax)
             ax.set_title(f"{k} of {len(model.active_)} active rows", fontsize=10)

@@ -13,6 +13,7 @@ from ..kernels import Kernel
 
 __all__ = ["Posterior"]
 
+_MANY = 12  # kernels in a kernel, beyond which not all of them are to have a copy of the active inputs
 _BLOCK_BYTES = 64 * 2**20  # memory for one block of predictions
 
 
@@ -51,7 +52,7 @@ class Posterior(ABC):
         """Yield the rows of X in blocks of bounded memory, with their kernel to the active inputs."""
         d = self.X.shape[0]
         step = max(1, _BLOCK_BYTES // (32 * max(d, 1)))
-        block = self.kernel.on(self.X)
+        block = self.kernel.on(self.X) if self.kernel.n_parts <= _MANY else self.kernel.part_by_part(self.X)
         for start in range(0, X.shape[0] if d else 0, step):
             part = slice(start, min(start + step, X.shape[0]))
             yield part, np.asarray(block(X[part]), dtype=np.float64)

@@ -5,11 +5,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from .._types import Floats, Inputs
 from ..kernels import Kernel
-from ..numerics.cholesky import inverse_lower
+from ..numerics.cholesky import inverse_lower, solve_lower
 from .base import Posterior
 
 __all__ = ["ActiveMarginals", "FactorisedPosterior"]
@@ -53,8 +52,7 @@ class FactorisedPosterior(Posterior):
     @cached_property
     def weights(self) -> Floats:
         r"""Weights of the mean on k(x): :math:`\Pi^{1/2} L^{-T} \beta` (NIPS03 eq. 5)."""
-        solved: Floats = solve_triangular(self.L, self.beta, lower=True, trans="T")
-        return np.sqrt(self.precision) * solved
+        return np.sqrt(self.precision) * solve_lower(self.L, self.beta, transposed=True)
 
     @cached_property
     def reduction(self) -> Floats:

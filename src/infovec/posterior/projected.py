@@ -9,7 +9,7 @@ from scipy.linalg import solve_triangular
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 from ..kernels import Kernel
-from ..numerics.cholesky import inverse_lower
+from ..numerics.cholesky import inverse_lower, solve_lower
 from .base import Posterior
 
 __all__ = ["ProjectedPosterior"]
@@ -41,12 +41,12 @@ class ProjectedPosterior(Posterior):
 
     @cached_property
     def _mean_v(self) -> Floats:
-        return np.asarray(solve_triangular(self.Q, self.beta, lower=True, trans="T"))
+        return solve_lower(self.Q, self.beta, transposed=True)
 
     @cached_property
     def weights(self) -> Floats:
         r"""Weights of the mean on k(x): :math:`L^{-T} Q^{-T} \beta` (Thesis 4.4.2)."""
-        return np.asarray(solve_triangular(self.L, self._mean_v, lower=True, trans="T"))
+        return solve_lower(self.L, self._mean_v, transposed=True)
 
     @cached_property
     def reduction(self) -> Floats:
@@ -58,7 +58,7 @@ class ProjectedPosterior(Posterior):
         """
         half = inverse_lower(self.Q)
         U = _lower_on_the_right(np.eye(len(half)) - half.T @ half, min(_SINGLE * self._strongest, _MOST))
-        return np.ascontiguousarray(solve_triangular(self.L, U.T, lower=True, trans="T").T)
+        return np.ascontiguousarray(solve_lower(self.L, U.T, transposed=True).T)
 
     def variance(self, K: Floats, prior_var: Floats) -> Floats:
         """Variance of inputs; by two solves where little is left of it, or more than a priori (Thesis eq. 4.13).
@@ -70,8 +70,8 @@ class ProjectedPosterior(Posterior):
                 return super().variance(K, prior_var)
         except NotPositiveDefinite:  # the posterior is wider than the prior somewhere, which no |T k|^2 can say
             pass
-        before = solve_triangular(self.L, K.T, lower=True)
-        after = solve_triangular(self.Q, before, lower=True)
+        before = solve_lower(self.L, K.T)
+        after = solve_lower(self.Q, before)
         apart = np.maximum(prior_var - np.einsum("ij,ij->j", before, before), 0.0)
         return np.asarray(apart + np.einsum("ij,ij->j", after, after))
 
@@ -99,7 +99,7 @@ class ProjectedPosterior(Posterior):
 
     def projected(self, V: Floats) -> tuple[Floats, Floats]:
         """Mean and variance of gamma = V v, one row of V for each row (Thesis 4.14)."""
-        C = solve_triangular(self.Q, V.T, lower=True)
+        C = solve_lower(self.Q, V.T)
         return V @ self._mean_v, np.einsum("ij,ij->j", C, C)
 
     def relative_entropy(self) -> float:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from .._types import Floats, Rows
 from ..errors import NotPositiveDefinite
+from ..numerics.cholesky import solve_lower
 from ..shards import Beliefs, ProjectedShard, Sums, own_threads
 
 __all__ = ["LOST", "SHORTER", "TRIES", "Inference", "Sweep", "astray", "infer", "next_damping"]
@@ -267,7 +267,7 @@ def _beliefs(sites: Sums) -> Beliefs:
         try:
             M[at] += rounding * scale
             Q = np.linalg.cholesky(M)
-            return Beliefs(Q, solve_triangular(Q, sites.shift, lower=True))
+            return Beliefs(Q, solve_lower(Q, sites.shift))
         except np.linalg.LinAlgError:
             continue
     raise NotPositiveDefinite("the sites leave no posterior: their precisions are negative")

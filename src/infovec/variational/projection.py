@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..numerics.cholesky import row_solver
+from ..numerics.cholesky import row_solver, solve_lower
 from ..projected import make_basis
 from ..shards import Basis
 
@@ -72,8 +71,8 @@ class Projection:
 
     def weights(self, z: Floats) -> Floats:
         """Weights of the means on k(x), L^-T Q^-T z, one column for each of these classes."""
-        inside = solve_triangular(self.Q, z, lower=True, trans="T")
-        return np.asarray(solve_triangular(self.basis.L, inside, lower=True, trans="T"))
+        inside = solve_lower(self.Q, z, transposed=True)
+        return solve_lower(self.basis.L, inside, transposed=True)
 
 
 def classes_by_kernel(kernels: Kernel | Sequence[Kernel], n_classes: int) -> list[tuple[Kernel, Rows]]:

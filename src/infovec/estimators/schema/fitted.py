@@ -1,0 +1,179 @@
+"""Fitted attributes: what each must be, by itself and beside the others."""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ..._types import Array
+from ...errors import ModelFileError
+from ...likelihoods import Discrete, Likelihood
+from ...multiclass import ClassLikelihood, SeparatePosterior
+from ...numerics.residuals import LEVELS
+from ...persistence.values import array, array_of_floats, flag, must, number, text, whole
+from .history import check_history
+from .posterior import check_kernel, check_posterior, near_inputs, same_inputs, same_kernel
+
+__all__ = ["FITTED", "OPTIONAL", "About", "Check"]
+
+_MOST_CLASSES = 10_000
+
+
+class About(NamedTuple):
+    """The estimator that a field belongs to, and all fields."""
+
+    estimator: type
+    fitted: dict[str, Any]
+
+    @property
+    def n_classes(self) -> int:
+        """Classes; zero for numbers."""
+        return len(self.fitted["classes_"]) if "classes_" in self.fitted else 0
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the classes have an order, and one function for all."""
+        return self.n_classes > 0 and "n_classes_" not in self.fitted
+
+    @property
+    def n_functions(self) -> int:
+        """Latent functions: one for each class where there are more than two without an order."""
+        return self.n_classes if self.n_classes > 2 and not self.ordered else 1
+
+    @property
+    def n_active(self) -> int:
+        """Active rows."""
+        return int(self.fitted["posterior_"].X.shape[0])
+
+
+Check = Callable[[Any, str, About], Any]
+
+
+def _classes(value: Any, where: str, about: About) -> None:
+    labels: Array = array(value, where, "biufUSO", (None,))
+    must(2 <= len(labels) <= _MOST_CLASSES, where, f"from 2 to {_MOST_CLASSES} labels", labels)
+    listed = labels.tolist()
+    plain = all(isinstance(label, str | bytes | bool | int | float) and label == label for label in listed)
+    must(plain, where, "texts or numbers", labels)
+    if len(set(listed)) != len(listed):
+        raise ModelFileError(f"{where} must be different labels, and has one of them twice")
+    if not about.ordered:
+        must(len({type(label) for label in listed}) == 1, where, "labels of one type", labels)
+        if sorted(listed) != listed:
+            raise ModelFileError(f"{where} must be in ascending order")
+
+
+def _n_classes(value: Any, where: str, about: About) -> None:
+    must(whole(value, where) == about.n_classes, where, f"{about.n_classes}, as there are classes_", value)
+
+
+def _posterior(value: Any, where: str, about: About) -> None:
+    check_posterior(value, where, about.n_functions)
+
+
+def _kernel(value: Any, where: str, about: About) -> None:
+    """The kernel of the posterior, or a list of those of its parts."""
+    posterior = about.fitted["posterior_"]
+    parts = list(posterior.parts) if isinstance(posterior, SeparatePosterior) else []
+    several = isinstance(value, list)
+    must(not several or len(value) == len(parts) > 0, where, "a kernel, or one for each class", value)
+    kernels = value if several else [value] * max(1, len(parts))
+    for kernel, part in zip(kernels, parts or [posterior], strict=True):
+        check_kernel(kernel, where)
+        if not same_kernel(kernel, part.kernel):
+            raise ModelFileError(f"{where} must be the kernel of posterior_, and is another one")
+    if not same_kernel(kernels[0], posterior.kernel):
+        raise ModelFileError(f"{where} must be the kernel of posterior_, and is another one")
+
+
+def _active_vectors(value: Any, where: str, about: About) -> None:
+    if not near_inputs(value, about.fitted["posterior_"].X):
+        raise ModelFileError(f"{where} must be the inputs of posterior_, and are others")
+
+
+def _class_shift(value: Any, where: str, about: About) -> None:
+    shift = array_of_floats(value, where, (about.n_classes,), finite=False)
+    good = bool(np.all(shift < np.inf)) and bool(np.any(shift > -np.inf))  # which no NaN is
+    must(good, where, "logarithms of weights, some of them positive", value)
+
+
+def _residuals(value: Any, where: str, about: About) -> None:
+    quantiles = array_of_floats(value, where, (len(LEVELS),))
+    must(bool(np.all(np.diff(quantiles) >= 0.0)), where, "in ascending order", value)
+
+
+def _n_features(value: Any, where: str, about: About) -> None:
+    X = about.fitted["posterior_"].X
+    must(X.ndim == 2, where, "left out, since inputs are no rows of numbers", value)
+    must(whole(value, where) == X.shape[1], where, f"{X.shape[1]}, as there are columns in active_vectors_", value)
+
+
+def _feature_names(value: Any, where: str, about: About) -> None:
+    must("n_features_in_" in about.fitted, where, "left out, since inputs are no rows of numbers", value)
+    names = array(value, where, "O", (about.fitted["n_features_in_"],)).tolist()
+    must(all(isinstance(name, str) for name in names), where, "texts", value)
+
+
+def _active(value: Any, where: str, about: About) -> None:
+    """Row numbers; those of one row that counts several times are the same, and so are then its inputs."""
+    n = about.fitted["n_samples_fit_"]
+    rows = array(value, where, "i", (about.n_active,))
+    if np.any((rows < 0) | (rows >= n)):
+        raise ModelFileError(
+            f"{where} must be row numbers from 0 to {n - 1}, and has {int(rows.min())} to {rows.max()}"
+        )
+    first, index = np.unique(rows, return_index=True, return_inverse=True)[1:]
+    again = np.flatnonzero(first[index] != np.arange(len(rows)))
+    X = about.fitted["posterior_"].X
+    if again.size and not same_inputs(X[again], X[first[index[again]]]):
+        raise ModelFileError(f"{where} must be different row numbers, and has {int(rows[again[0]])} twice")
+
+
+def _sites(value: Any, where: str, about: About) -> None:
+    many = (about.n_functions,) if about.n_functions > 1 else ()
+    array_of_floats(value, where, (about.n_active, *many), finite=False)
+
+
+def _likelihood(value: Any, where: str, about: About) -> None:
+    C = about.n_classes
+    if about.n_functions > 1:
+        fits = isinstance(value, ClassLikelihood) and value.n_classes == C
+        must(fits, where, f"a likelihood of {C} classes", value)
+    elif C:
+        fits = isinstance(value, Discrete) and len(value.labels) == C
+        must(fits, where, f"a likelihood of {C} {'ordered ' if about.ordered else ''}classes", value)
+    else:
+        fits = isinstance(value, Likelihood) and not isinstance(value, Discrete)
+        must(fits, where, "a likelihood of numbers", value)
+
+
+def _history(value: Any, where: str, about: About) -> None:
+    check_history(value, where, about.fitted["active_"])
+
+
+FITTED: Final[dict[str, Check]] = {
+    "n_samples_fit_": lambda value, where, about: whole(value, where, 1),
+    "fit_seconds_": lambda value, where, about: number(value, where, 0.0),
+    "log_evidence_": lambda value, where, about: number(value, where, finite=False),
+    "converged_": lambda value, where, about: flag(value, where),
+    "stop_reason_": lambda value, where, about: text(value, where),
+    "dtype_": lambda value, where, about: must(value in ("float32", "float64"), where, "float32 or float64", value),
+    "classes_": _classes,
+    "n_classes_": _n_classes,
+    "class_shift_": _class_shift,
+    "residual_quantiles_": _residuals,
+    "posterior_": _posterior,
+    "kernel_": _kernel,
+    "likelihood_": _likelihood,
+    "active_vectors_": _active_vectors,
+    "n_features_in_": _n_features,
+    "feature_names_in_": _feature_names,
+    "active_": _active,
+    "site_precision_": _sites,
+    "site_mean_": _sites,
+    "history_": _history,
+}
+"""The check of every fitted attribute, by name; it may look at those before it."""
+
+OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_"})
+"""Attributes that not every fitted estimator has."""

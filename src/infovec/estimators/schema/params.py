@@ -1,0 +1,101 @@
+"""Constructor parameters: those that a fit would refuse, or stumble over, are not loaded either."""
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, Final
+
+import numpy as np
+
+from ...kernels import Kernel
+from ...likelihoods import Likelihood
+from ...persistence.values import must
+from ..prepare import APPROXIMATIONS, SELECTIONS
+
+__all__ = ["PARAMS"]
+
+Check = Callable[[Any, str], Any]
+
+
+def _one_of(*choices: Any) -> Check:
+    def check(value: Any, where: str) -> None:
+        found = any(value is c or (isinstance(c, str) and isinstance(value, str) and value == c) for c in choices)
+        must(found, where, f"one of {list(choices)}", value)
+
+    return check
+
+
+def _any_of(wanted: str, *tests: Callable[[Any], bool]) -> Check:
+    return lambda value, where: must(any(test(value) for test in tests), where, wanted, value)
+
+
+def _nothing(value: Any) -> bool:
+    return value is None
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) < 2**63
+
+
+def _real(value: Any) -> bool:
+    return (
+        isinstance(value, Real) and not isinstance(value, bool) and (not isinstance(value, Integral) or _whole(value))
+    )
+
+
+def _flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _positive(value: Any) -> bool:
+    return _real(value) and value >= 0
+
+
+def _type(value: Any) -> bool:
+    return isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.floating))
+
+
+def _labels(value: Any) -> bool:
+    """Texts, numbers or truth values in a row, of types that can be compared."""
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return value.ndim == 1
+    if not isinstance(value, list | tuple | np.ndarray):
+        return False
+    return all(map(_text, value)) or all(_real(v) or _flag(v) for v in value)
+
+
+def _seed(value: Any) -> bool:
+    return isinstance(value, np.random.RandomState) or (_whole(value) and 0 <= value < 2**32)
+
+
+_size = _any_of("a whole number, a text or None", _whole, _text, _nothing)
+
+PARAMS: Final[dict[str, Check]] = {
+    "kernel": _any_of("a kernel or None", _nothing, lambda v: isinstance(v, Kernel)),
+    "likelihood": _any_of("a likelihood or its name", _text, lambda v: isinstance(v, Likelihood)),
+    "approximation": _one_of(*APPROXIMATIONS),
+    "n_active": _any_of("a number or a text", _real, _text),
+    "score": _any_of("a text", _text, callable),
+    "learn": _any_of("a text, a Learning or None", _nothing, _text, lambda v: type(v).__name__ == "Learning"),
+    "multi_class": _any_of("a text", _text),
+    "shared_kernel": _any_of("true or false", _flag, _whole),
+    "class_weight": _any_of("a dict, a text or None", _nothing, _text, lambda v: isinstance(v, dict)),
+    "categories": _any_of("a sequence of labels or None", _nothing, _labels),
+    "block_size": _size,
+    "pool_size": _size,
+    "initial": _any_of("a sequence of row numbers or None", _nothing, _labels),
+    "selection": _one_of(*SELECTIONS),
+    "blur": _any_of("true, false or a text", _flag, _text),
+    "max_memory": _any_of("a number, a text or None", _nothing, _text, _real),
+    "max_time": _any_of("a number from 0 or None", _nothing, _positive),
+    "dtype": _any_of("the name of a floating point type", _text, _type),
+    "n_jobs": _any_of("a whole number or None", _nothing, _whole),
+    "warm_start": _any_of("true or false", _flag, _whole),
+    "callback": _any_of("None", _nothing, callable),
+    "random_state": _any_of("a whole number from 0 to 2^32 - 1, a RandomState or None", _nothing, _seed),
+    "verbose": _any_of("a number", _flag, _real),
+}
+"""The check of every constructor parameter, by name."""

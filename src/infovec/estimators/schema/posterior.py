@@ -1,0 +1,109 @@
+"""Posteriors: the shapes of their pieces against each other, and that all of them are finite."""
+
+from typing import Any
+
+import numpy as np
+
+from ..._types import Array
+from ...errors import ModelFileError
+from ...kernels import Kernel
+from ...multiclass import ClassPosterior, SeparatePosterior
+from ...persistence.values import array_of_floats, finite_inputs, must
+from ...posterior import FactorisedPosterior, ProjectedPosterior
+
+__all__ = ["MOST_PARTS", "check_kernel", "check_posterior", "near_inputs", "same_inputs", "same_kernel"]
+
+MOST_PARTS = 500
+"""Kernels in one kernel: each of them looks at all active rows in every prediction."""
+
+
+def check_kernel(kernel: Any, where: str) -> None:
+    """Raise unless it is a kernel of not too many parts."""
+    must(isinstance(kernel, Kernel), where, "a kernel", kernel)
+    if kernel.n_parts > MOST_PARTS:
+        raise ModelFileError(f"{where} is made of {kernel.n_parts} kernels, and {MOST_PARTS} are the most there may be")
+
+
+def same_kernel(a: Kernel, b: Kernel) -> bool:
+    """Whether two kernels are the same, or look so where those of the user's own cannot be compared."""
+    try:
+        if a == b:
+            return True
+    except Exception:  # fields of the user's own may be of any kind
+        pass
+    return type(a) is type(b) and repr(a) == repr(b) and np.array_equal(a.theta, b.theta)
+
+
+def same_inputs(a: Any, b: Any) -> bool:
+    """Whether two inputs, dense or both CSR, are the same, to the last bit."""
+    if a is b:
+        return True
+    if type(a) is not type(b) or a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if isinstance(a, np.ndarray):
+        return a.dtype == object or bool(np.array_equal(a, b))  # objects of the user's own need not be comparable
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("data", "indices", "indptr"))
+
+
+def near_inputs(a: Any, b: Any) -> bool:
+    """Whether two inputs are the same, dense ones up to a millionth of the range of a column."""
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype.kind == b.dtype.kind == "f"):
+        return same_inputs(a, b)
+    if a.shape != b.shape or a.ndim != 2 or a.dtype != b.dtype:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = 1e-6 * np.ptp(b, axis=0) + 1e-12 * np.max(np.abs(b), axis=0, initial=0.0) if len(b) else 0.0
+        return bool(np.all(np.abs(a - b) <= near))
+
+
+def check_posterior(posterior: Any, where: str, n_functions: int) -> None:
+    """Raise unless it is the posterior of so many latent functions, with pieces that fit each other."""
+    if n_functions == 1:
+        _check_one(posterior, where)
+    elif isinstance(posterior, ClassPosterior):
+        d = _check_active(posterior, where)
+        _factor(posterior.L, f"{where}.L", (d, d))
+        _factor(posterior.Q, f"{where}.Q", (n_functions, d, d))
+        array_of_floats(posterior.beta, f"{where}.beta", (n_functions, d))
+    elif isinstance(posterior, SeparatePosterior):
+        _check_active(posterior, where)
+        parts = posterior.parts
+        fits = isinstance(parts, tuple) and len(parts) == n_functions
+        must(fits, f"{where}.parts", f"a tuple of the posteriors of {n_functions} classes", parts)
+        for c, part in enumerate(parts):
+            _check_one(part, f"{where}.parts[{c}]")
+            same = part.X.shape[1:] == posterior.X.shape[1:]
+            must(same, f"{where}.parts[{c}].X", f"inputs like those of {where}.X", part.X)
+    else:
+        must(False, where, f"a posterior of {n_functions} classes", posterior)
+
+
+def _check_one(posterior: Any, where: str) -> None:
+    known = isinstance(posterior, ProjectedPosterior | FactorisedPosterior)
+    must(known, where, "a ProjectedPosterior or FactorisedPosterior", posterior)
+    d = _check_active(posterior, where, least=0)
+    _factor(posterior.L, f"{where}.L", (d, d))
+    array_of_floats(posterior.beta, f"{where}.beta", (d,))
+    if isinstance(posterior, ProjectedPosterior):
+        _factor(posterior.Q, f"{where}.Q", (d, d))
+    else:
+        precision = array_of_floats(posterior.precision, f"{where}.precision", (d,))
+        if np.any(precision < 0.0):
+            raise ModelFileError(f"{where}.precision must not be negative")
+        array_of_floats(posterior.site_mean, f"{where}.site_mean", (d,))
+
+
+def _check_active(posterior: Any, where: str, least: int = 1) -> int:
+    """Check the kernel and the active inputs; return how many of them there are."""
+    check_kernel(posterior.kernel, f"{where}.kernel")
+    X = finite_inputs(posterior.X, f"{where}.X", bool(posterior.kernel.numeric))
+    must(X.shape[0] >= least, f"{where}.X", "of one row at least", X)
+    return int(X.shape[0])
+
+
+def _factor(value: Any, where: str, shape: tuple[int, ...]) -> Array:
+    """Check a triangular factor, or several: finite, with a positive diagonal."""
+    found = array_of_floats(value, where, shape)
+    if not np.all(np.diagonal(found, axis1=-2, axis2=-1) > 0.0):
+        raise ModelFileError(f"{where} must have a positive diagonal")
+    return found
