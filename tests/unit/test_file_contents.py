@@ -27,7 +27,7 @@ from infovec.estimators.schema import FITTED, OPTIONAL, PARAMS
 from infovec.kernels import RBF, Bias
 from infovec.kernels.geometry import inner, squared_norms
 from infovec.multiclass import MultivariateProbit, OneAgainstRest, Softmax
-from infovec.persistence import replacing
+from infovec.persistence.atomic import replacing
 from infovec.persistence.leftovers import collect, temporary
 
 TESTS = Path(__file__).parents[1]
