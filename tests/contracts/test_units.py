@@ -250,3 +250,12 @@ def test_going_on_with_targets_in_another_unit_begins_anew():
     model.set_params(n_active=30).fit(X, 2.0 * y)
     fresh = IVMRegressor(n_active=30, random_state=0).fit(X, 2.0 * y)
     np.testing.assert_allclose(model.predict(Z), fresh.predict(Z), rtol=1e-10)
+
+
+def test_bounds_and_priors_of_length_scales_are_in_the_units_of_the_columns():
+    X, y, _ = diabetes()
+    X = 1000.0 * X
+    learning = Learning(bounds={"kernel.left.length_scale": (90.0, 110.0)})
+    model = IVMRegressor(learn=learning, n_active=40, random_state=0).fit(X, y)
+    scales = np.atleast_1d(model.kernel_.left.length_scale)
+    assert np.all((scales > 89.999) & (scales < 110.001))

@@ -224,7 +224,8 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         check_kernel(self.kernel)
         sample, targets, likelihood, variance, score = self._read_targets(X, y, sample_weight)
         if self.kernel is None:
-            columns = Columns.of(sample.X, sample.weight, rounded=self.learn is not None)
+            given = isinstance(self.learn, Learning) and self.learn.has_units
+            columns = None if given else Columns.of(sample.X, sample.weight, rounded=self.learn is not None)
             kernel = columns.kernel(variance) if columns else default_kernel(sample.X, variance, sample.weight)
             sample = replace(sample, columns=columns)
         else:

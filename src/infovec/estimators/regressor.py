@@ -118,8 +118,11 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         """Choose the unit that the fit works in, where everything that was given can be said in another one."""
         given = self.likelihood
         some = named(REAL_LIKELIHOODS, given, np.zeros(1))
-        fixed = isinstance(self.learn, Learning) and (self.learn.priors or self.learn.bounds)  # say what numbers mean
-        if fixed or some.in_unit(0.0, 1.0) is None or (self.kernel is not None and self.kernel.times(1.0) is None):
+        if (
+            (isinstance(self.learn, Learning) and self.learn.has_units)
+            or some.in_unit(0.0, 1.0) is None
+            or (self.kernel is not None and self.kernel.times(1.0) is None)
+        ):
             return sample, given
         robust = not isinstance(plain(some), Gaussian)
         unit = Unit.of(sample.y, *centre_and_spread(robust, sample.y, sample.weight))

@@ -24,8 +24,9 @@ class Learning:
     active rows held fixed. The best parameters that were met at a major step are kept, not the last ones.
 
     A parameter is named ``kernel.`` or ``likelihood.`` and its name in ``parameter_names``, such as
-    "kernel.length_scale", "kernel.left.variance" or "likelihood.bias". Patterns are those of a shell, as
-    "kernel*variance"; of several that match, the last one counts.
+    "kernel.length_scale", "kernel.left.variance" or "likelihood.bias"; the name of an array means all its entries.
+    Patterns are those of a shell, as "kernel*variance"; of several that match, the last one counts. Numbers in priors
+    and bounds are in the units of the data, in which the fit then works.
 
     Parameters
     ----------
@@ -73,6 +74,11 @@ class Learning:
     max_rows: int | None = 10_000
     warm_up: bool = True
 
+    @property
+    def has_units(self) -> bool:
+        """Whether it has numbers that mean something in the units of the data only."""
+        return bool(self.priors or self.bounds)
+
     def __post_init__(self) -> None:
         _one_of("criterion", self.criterion, CRITERIA)
         _one_of("sites", self.sites, SITES)
@@ -97,11 +103,18 @@ class Learning:
 
 def matching(patterns: Sequence[str], names: Sequence[str], of_what: str) -> list[list[int]]:
     """Return the positions of the names that each pattern matches; it must match one at least."""
-    found = [[i for i, name in enumerate(names) if name == p or fnmatchcase(name, p)] for p in patterns]
+    found = [
+        [i for i, name in enumerate(names) if p in (name, _whole_name(name)) or fnmatchcase(name, p)] for p in patterns
+    ]
     for pattern, at in zip(patterns, found, strict=True):
         if not at:
             raise ParameterError(f"Learning: {of_what} name {pattern!r}, which is none of {', '.join(names)}")
     return found
+
+
+def _whole_name(name: str) -> str:
+    """Name of a parameter without the number of its entry."""
+    return name.partition("[")[0]
 
 
 def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
