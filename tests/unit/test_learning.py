@@ -8,7 +8,7 @@ from oracles import fd_gradient
 from infovec import IVMClassifier, IVMRegressor
 from infovec.estimators.learner import stages
 from infovec.kernels import RBF, Bias, Linear
-from infovec.learning import Model, ProjectedEvidence, optimise
+from infovec.learning import Learning, Model, ProjectedEvidence, optimise
 from infovec.likelihoods import Gaussian, Probit
 
 
@@ -114,3 +114,31 @@ def test_time_covers_learning():
     model = IVMRegressor(max_time=0.3, n_active=300, random_state=0).fit(X, y)
     assert len(model.history_["criterion"]) < 60
     assert np.all(np.isfinite(model.predict(X)))
+
+
+def test_an_objective_that_raises_its_precision_is_climbed_anew_from_the_best_so_far():
+    class Rounded:
+        """Two valleys; a trial that goes far finds that single precision is not enough."""
+
+        dtype = "float32"
+
+        def __init__(self):
+            self.seen = []
+
+        def __call__(self, model):
+            x = model.theta[0]
+            self.seen.append((self.dtype, x))
+            if abs(x) > 1.5:
+                self.dtype = "float64"
+            value = -((x - 1.0) ** 2) * (x + 6.0) ** 2
+            return value, np.array([-2.0 * (x - 1.0) * (x + 6.0) ** 2 - 2.0 * (x - 1.0) ** 2 * (x + 6.0)])
+
+    one = Learning(fixed=["likelihood*", "kernel.variance"])
+    objective, model = Rounded(), Model.begin(RBF(1.0), Gaussian(), learning=one).with_theta(np.array([0.2]))
+    found, steps = optimise(objective, model, 30)
+    first = next(x for dtype, x in objective.seen if dtype == "float64")
+    before = [x for dtype, x in objective.seen if dtype == "float32" and abs(x) <= 1.5]
+    best = max(before, key=lambda x: -((x - 1.0) ** 2) * (x + 6.0) ** 2)
+    assert first == best
+    assert found.theta[0] == pytest.approx(1.0, abs=1e-3)
+    assert len(steps) == sum(dtype == "float64" for dtype, _ in objective.seen)

@@ -49,7 +49,8 @@ def optimise(
     """Maximise by L-BFGS-B and return the best parameters that were met, and all steps.
 
     Where the objective cannot be computed the line search is sent back. A true answer of ``watch`` ends it. Where the
-    objective raises its precision it is another one: the search begins anew, and the steps before are forgotten.
+    objective raises its precision it is another one: the search begins anew from the best parameters so far, and the
+    steps before are forgotten.
     """
     steps: list[Step] = []
     if not iterations:
@@ -62,8 +63,9 @@ def optimise(
         except (InfovecError, np.linalg.LinAlgError):
             value, gradient = -np.inf, np.zeros(theta.size)
         if getattr(objective, "dtype", None) != precision:
+            best = max(steps, key=lambda step: step.criterion).theta if steps else model.theta  # not a wild trial
             steps.clear()
-            raise _Again(theta)
+            raise _Again(best)
         if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
             worst = min((s.criterion for s in steps), default=0.0)
             return 1e3 + 2.0 * abs(worst), np.zeros(theta.size)
