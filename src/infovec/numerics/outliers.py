@@ -8,14 +8,14 @@ from .._types import Floats, Inputs
 __all__ = ["usual_reach"]
 
 _SHARE = 0.95  # of the numbers that differ from the centre: outliers may be one in twenty of them
-_BEYOND = 5.0  # times as far as those reach, numbers are outliers: about ten deviations of a Gaussian
+_BEYOND = 20.0  # times as far as those reach, numbers are outliers: forty deviations of a Gaussian
 _NUMBERS, _FEWEST = 1 << 21, 1000  # numbers that are looked at, and rows at least
 
 
 def usual_reach(X: Inputs, weight: Floats | None = None) -> tuple[Floats, Floats]:
     r"""Centre of every column, and the distance from it beyond which numbers are outliers.
 
-    .. math:: c = \mathrm{median}(x), \qquad r = 5 \, Q_{0.95}\bigl(|x - c| : x \neq c\bigr)
+    .. math:: c = \mathrm{median}(x), \qquad r = 20 \, Q_{0.95}\bigl(|x - c| : x \neq c\bigr)
 
     Numbers at the centre do not count for the quantile, so that a column that is seldom used reaches as far as it does
     when it is. The centre of a column of a sparse matrix is zero. Of many rows some are looked at, evenly spaced.
