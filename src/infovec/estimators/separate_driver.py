@@ -10,6 +10,7 @@ from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..evidence import log_evidence
 from ..multiclass import LeftOut, SeparatePosterior, calibrated, fit_factorised
+from ..numerics.deadline import Deadline
 from ..posterior import FactorisedPosterior, ProjectedPosterior
 from ..projected import Sweep
 from ..selection import Callback, Driver, Patience, Progress, StopReason
@@ -191,14 +192,17 @@ class PairDriver(SeparateDriver):
 
     def fit(self, wanted: int, callback: Callback | None, max_seconds: float) -> StopReason:
         t = self.training
-        found = fit_factorised(
-            t.X, t.y, t.kernel, t.class_likelihood, min(wanted, len(t.y)), score=t.score, priority=t.priority,
-            dtype=t.dtype,
-        )  # fmt: skip
+        with Interruption() as interruption:
+            deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
+            found = fit_factorised(
+                t.X, t.y, t.kernel, t.class_likelihood, min(wanted, len(t.y)), score=t.score, priority=t.priority,
+                dtype=t.dtype, deadline=deadline,
+            )  # fmt: skip
+        pairs = sum(map(len, found.active))
         self.evidence = found.log_evidence
         self.parts = [self.factorised_part(*part) for part in zip(found.parts, found.active, strict=True)]
         _tell(callback, max(map(len, found.active)), wanted)
-        return StopReason.COMPLETE
+        return _end(deadline, pairs < min(wanted, len(t.y)) * t.n_functions)
 
 
 class BoundDriver(SeparateDriver):
@@ -208,14 +212,23 @@ class BoundDriver(SeparateDriver):
 
     def fit(self, wanted: int, callback: Callback | None, max_seconds: float) -> StopReason:
         t = self.training
-        found = fit_variational(
-            t.X, t.y, t.kernel, wanted, approximation="factorised", likelihood=t.class_likelihood,  # type: ignore[arg-type]
-            score=t.row_score, priority=t.priority, dtype=t.dtype,
-        )  # fmt: skip
+        with Interruption() as interruption:
+            deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
+            found = fit_variational(
+                t.X, t.y, t.kernel, wanted, approximation="factorised", likelihood=t.class_likelihood,  # type: ignore[arg-type]
+                score=t.row_score, priority=t.priority, dtype=t.dtype, deadline=deadline,
+            )  # fmt: skip
         parts = [part for part in found.parts if isinstance(part, FactorisedPosterior)]
         self.parts, self.evidence = [self.factorised_part(part, found.active) for part in parts], found.bound
         _tell(callback, len(found.active), wanted)
-        return StopReason.COMPLETE
+        return _end(deadline, len(found.active) < min(wanted, len(t.y)))
+
+
+def _end(deadline: Deadline, fewer: bool) -> StopReason:
+    """Why a selection ended, and whether with fewer rows than were asked for."""
+    if deadline.asked():
+        return StopReason.INTERRUPTED
+    return StopReason.TIME if fewer and deadline.over else StopReason.COMPLETE
 
 
 def _tell(callback: Callback | None, size: int, wanted: int) -> None:

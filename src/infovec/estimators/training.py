@@ -14,6 +14,7 @@ from ..kernels import Kernel
 from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
 from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, total_weight
 from ..likelihoods.mixtures import cumulative
+from ..numerics.deadline import NEVER, Deadline
 from ..numerics.residuals import score_quantiles
 from ..posterior import Posterior, ProjectedPosterior
 from ..projected import Inference, infer, left_out, sharp_sites
@@ -211,8 +212,8 @@ class Training:
         rows = np.setdiff1d(rows, left_out)
         return ProjectedShard(rows, self.X[rows], self.y[rows], *common)
 
-    def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
-        """Run inference with all rows, from the sites that selection found."""
+    def infer(self, shard: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
+        """Run inference with all rows, from the sites that selection found; the watch ends it."""
         start = sites if self.start_from_sites else None
         return infer([shard], start, self.site_tolerance, watch=watch, rescue=True)
 
@@ -270,6 +271,10 @@ class Training:
     def one_function(self) -> "Training":
         """Return the training of one of the functions, to time."""
         return self
+
+    def seconds_per_row(self, d: int) -> float:
+        """Seconds for a row in inference with all rows, where these may be too many: not with one function."""
+        return 0.0
 
     @staticmethod
     def more_bytes(n: int, d: int, n_functions: int) -> int:

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from ..numerics.deadline import current, work_until
+
 __all__ = ["for_each", "limited", "own_threads", "parts"]
 
 Item = TypeVar("Item")
@@ -119,24 +121,29 @@ def for_each(function: Callable[[Item], object], items: Iterable[Item]) -> None:
     """Call the function on every item, on as many threads as linear algebra may use now.
 
     NumPy and BLAS release the interpreter lock, so elementwise work gains as much as matrix products do. The number
-    of threads follows threadpoolctl, and so ``n_jobs`` and joblib. An interruption waits for calls under way.
+    of threads follows threadpoolctl, and so ``n_jobs`` and joblib. An interruption waits for calls under way; when the
+    time of the work under way is over it raises Late between two of them.
     """
+    deadline = current()
     todo = list(items)
     threads = 1 if len(todo) == 1 else _reserved.get() or _allowed()
     if threads == 1:
         for item in todo:
+            deadline.check()
             function(item)
         return
     waiting = iter(todo)
     lock = Lock()
 
     def work() -> None:
-        while True:
-            with lock:
-                item = next(waiting, None)
-            if item is None:
-                return
-            function(item)
+        with work_until(deadline):
+            while True:
+                deadline.check()
+                with lock:
+                    item = next(waiting, None)
+                if item is None:
+                    return
+                function(item)
 
     with own_threads():
         futures = [_executor(os.getpid()).submit(work) for _ in range(min(threads, len(todo)))]
