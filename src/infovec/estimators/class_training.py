@@ -160,7 +160,7 @@ class ClassTraining(Training):
         tolerance, exact = max(tolerance, _ROUGH), self.exact_rows(rows)
         return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.group, exact)
 
-    def fitted_likelihood(self, shard: CoupledShard, found: Inference) -> Any:
+    def fitted_likelihood(self, shard: CoupledShard, found: Inference, left: float = np.inf) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
         return calibrated(self.class_likelihood.for_new_rows(), [shard])
 

@@ -25,6 +25,7 @@ from .unit import Unit
 __all__ = ["Result", "Run", "not_converged"]
 
 _SELECTION = 0.5  # of the time, at most, where inference with all rows follows
+_LAST = 0.1  # seconds for calibration, if there are none left
 _NEXT = 2.0  # times a sweep: the next one, and what follows the last
 _FEWEST_ROWS = 200  # to infer with, whatever the time
 _FIRST_STAGE = 50  # active rows at the first look at the rows held back
@@ -209,7 +210,8 @@ class Run:
             deadline = Deadline(self.end, lambda: interruption.asked)
             projected = infer_all_rows(training, active, self.X, driver.sites, watch, left_out, deadline)
         posterior, shard, found = projected
-        likelihood, sites = training.fitted_likelihood(shard, found), projected.sites(active)
+        likelihood = training.fitted_likelihood(shard, found, max(self._left, _LAST))
+        sites = projected.sites(active)
         real = training.n_functions == 1 and not isinstance(likelihood, Discrete)
         residuals = training.residuals(training.left_out(shard, found), shard.rows) if real else None
         return interruption.asked, Result(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["BoundDriver", "PairDriver", "RestDriver", "SeparateDriver"]
 
 
+_FEWEST, _BLOCKS = 200, 4  # rows to select from whatever the time, and times that all of them are looked at, at least
 _LEAST = 4  # sweeps for a class whose turn comes when time is up: without any it would know nothing
 
 
@@ -194,15 +195,22 @@ class PairDriver(SeparateDriver):
         t = self.training
         with Interruption() as interruption:
             deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
+            rows = self._in_time(max_seconds)
             found = fit_factorised(
-                t.X, t.y, t.kernel, t.class_likelihood, min(wanted, len(t.y)), score=t.score, priority=t.priority,
-                dtype=t.dtype, deadline=deadline,
+                t.X[rows], t.y[rows], t.kernel, t.class_likelihood.take(rows), min(wanted, len(rows)), score=t.score,
+                priority=t.priority[rows], dtype=t.dtype, deadline=deadline,
             )  # fmt: skip
         pairs = sum(map(len, found.active))
         self.evidence = found.log_evidence
-        self.parts = [self.factorised_part(*part) for part in zip(found.parts, found.active, strict=True)]
+        self.parts = [self.factorised_part(part, rows[at]) for part, at in zip(found.parts, found.active, strict=True)]
         _tell(callback, max(map(len, found.active)), wanted)
         return _end(deadline, pairs < min(wanted, len(t.y)) * t.n_functions)
+
+    def _in_time(self, max_seconds: float) -> Rows:
+        """Rows to select from: those first in line, if the moments of all of them would take too long."""
+        t, n = self.training, self.n_rows
+        most = max(_FEWEST, max_seconds / (_BLOCKS * t.seconds_per_row(1))) if np.isfinite(max_seconds) else n
+        return np.sort(np.argsort(-t.priority, kind="stable")[: int(min(most, n))])
 
 
 class BoundDriver(SeparateDriver):
