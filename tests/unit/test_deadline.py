@@ -103,9 +103,16 @@ def test_selections_that_are_late_have_a_block():
     [("softmax", "projected"), ("softmax", "factorised"), ("variational", "projected")],
 )
 def test_many_classes_keep_to_the_time(multi_class, approximation):
-    X, y = classes(6000, 6)
+    X, y = classes(12_000, 6)
     model = IVMClassifier(multi_class=multi_class, approximation=approximation, max_time=1.0, random_state=0)
     start = time.process_time()
     model.fit(X, y)
     assert time.process_time() - start < 3.5  # 1.5 of them for the table of the softmax; it was 10 and more
     assert np.all(np.isfinite(model.predict_proba(X[:20])))
+    assert model.stop_reason_ == "the time is used up"
+
+
+def test_little_time_leaves_classes_that_know_something():
+    X, y = classes(6000, 4)
+    model = IVMClassifier(multi_class="softmax", learn=None, max_time=1.0, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.3  # one sweep alone would leave the prior

@@ -105,7 +105,7 @@ class Run:
         max_seconds: float,
     ) -> None:
         self.driver, self.X, self.training, self.tell = driver, X, training, tell
-        self.end = time.perf_counter() + max_seconds
+        self.end, self.late = time.perf_counter() + max_seconds, False  # late: whether sweeps ended for want of time
 
     @property
     def _left(self) -> float:
@@ -118,8 +118,11 @@ class Run:
         if self.training.approximation == "factorised":
             return self._select(wanted, patience), self._factorised()
         stop = self._select(wanted, None) if patience is None else self._staged(wanted, patience)
-        interrupted, result = self._projected(self._beyond_time(), wanted)
-        if stop is StopReason.COMPLETE and not result.converged and self._left == 0.0:
+        beyond = self._beyond_time()
+        self._free()
+        interrupted, result = self._projected(beyond, wanted)
+        late = not result.converged and (self.late or self._left == 0.0)
+        if stop is StopReason.COMPLETE and (beyond is not None or late):
             stop = StopReason.TIME
         return StopReason.INTERRUPTED if interrupted else stop, result
 
@@ -190,8 +193,6 @@ class Run:
         """Sites on all rows but those left out; say whether it was interrupted."""
         training, driver = self.training, self.driver
         active = driver.active[: driver.size].copy()
-        if left_out is None:
-            self._free()
         start, times = time.perf_counter(), [time.perf_counter()]
 
         def watch(sweep: Sweep) -> bool:
@@ -200,11 +201,9 @@ class Run:
             told = self.tell and self.tell(
                 Progress(driver.size, wanted, sweep.change, seconds, None, sweep.log_evidence)
             )
-            known = (
-                driver.sites is not None or len(times) > 2
-            )  # the posterior is that of the sites before the last sweep
-            late = self._left < _NEXT * (times[-1] - times[-2])  # the next one would end too late
-            return bool(told) or interruption.asked or (late and known)
+            known = driver.sites is not None or len(times) > 2  # the posterior has the sites before the last sweep
+            self.late = known and self._left < _NEXT * (times[-1] - times[-2])  # the next one would end too late
+            return bool(told) or interruption.asked or self.late
 
         with Interruption() as interruption:
             deadline = Deadline(self.end, lambda: interruption.asked)

@@ -40,6 +40,8 @@ _FULL_UNTIL = 200  # NIPS03: full greedy selection until then
 _INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
 _SHORTER = 1.2  # factor between length scales that are tried by rows left out
 _TELLING = 1000  # rows that are enough for that
+_TIMED, _CALIBRATED = 50, 200  # rows to time a prediction on, and those that calibration has whatever the time
+_TRIALS = 150  # predictions of all rows that it takes, at most
 _CERTAIN = 1e-15  # probability of what was thought impossible
 _RETAINED = 0.5  # NIPS03: share of it that stays
 
@@ -63,10 +65,6 @@ class Plan(NamedTuple):
             f"blocks of up to {self.block_size} from {self.pool_size} candidates, {self.n_index} rows considered "
             f"at the end, {self.dtype}" + (f"; {self.learning:.3g} s of these for learning" if self.learning else "")
         )
-
-
-_TIMED, _TELLING = 50, 200  # rows to time a prediction on, and those that calibration has whatever the time
-_TRIALS = 150  # predictions of all rows that it takes, at most
 
 
 @dataclass(frozen=True)
@@ -235,7 +233,7 @@ class Training:
         if np.isfinite(left):
             few = np.arange(len(y))[:_TIMED]
             once = partial(likelihood.take(few).log_proba, *known[:, few])
-            most = max(_TELLING, int(left * len(few) / (_TRIALS * max(best_of_three(once), 1e-9))))
+            most = max(_CALIBRATED, int(left * len(few) / (_TRIALS * max(best_of_three(once), 1e-9))))
             some = np.sort(np.argsort(-self.priority[shard.rows], kind="stable")[:most])
             likelihood, y, known = likelihood.take(some), y[some], known[:, some]
         return self.likelihood.with_spread(best_spread(likelihood, y, known).share)
