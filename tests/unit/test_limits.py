@@ -11,12 +11,14 @@ import time
 import numpy as np
 import pytest
 from fixed import IVMClassifier, IVMRegressor
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from infovec.errors import ParameterError
-from infovec.estimators.budget import memory_limit
+from infovec.estimators.budget import memory_limit, threads
 from infovec.kernels import RBF, Bias, FromFunction
 from infovec.selection import Patience
+from infovec.selection.interrupt import Interruption
+from infovec.shards import own_threads
 
 
 def spirals(n=1500, seed=0, noise=0.1):
@@ -280,6 +282,78 @@ def test_an_interruption_while_learning_soon_leaves_a_usable_model(approximation
     assert model.score(X, y) > 0.6
     d = len(model.active_)
     assert len(model.set_params(callback=None).grow(2).active_) == d + 2
+
+
+def test_a_refit_after_an_interruption_is_an_undisturbed_fit():
+    X, y = spirals(400)
+    settings = {"n_active": 40, "learn": "ep", "warm_start": True, "random_state": 0}
+    seen = []
+
+    def interrupt(progress):
+        seen.append(progress)
+        if len(seen) == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    model = IVMClassifier(callback=interrupt, **settings)
+    with pytest.warns(UserWarning, match="interrupted while learning"):
+        model.fit(X, y)
+    assert model.stop_reason_ == "interrupted from the keyboard"
+    model.set_params(callback=None).fit(X, y)
+    whole = IVMClassifier(**settings).fit(X, y)
+    assert model.stop_reason_ == whole.stop_reason_
+    np.testing.assert_array_equal(model.kernel_.theta, whole.kernel_.theta)
+    np.testing.assert_array_equal(model.active_, whole.active_)
+
+
+def test_an_interruption_inside_is_known_outside():
+    with Interruption() as outer:
+        with Interruption() as inner:
+            signal.raise_signal(signal.SIGINT)
+        assert inner.asked
+        assert outer.asked
+        with Interruption(), pytest.raises(KeyboardInterrupt):  # the second one
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_interruptions_that_are_ignored_stay_ignored():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with Interruption() as interruption:
+            signal.raise_signal(signal.SIGINT)
+        assert not interruption.asked
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def blas_threads():
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("limits", [(own_threads, own_threads), (lambda: threads(1), lambda: threads(2))])
+def test_limits_of_threads_that_overlap_leave_what_was_there(limits):
+    usual = threadpool_limits(3, user_api="blas")
+    try:
+        with threadpool_limits(None):  # not for this thread alone
+            pass
+        before, inside, leave = blas_threads(), threading.Event(), threading.Event()
+
+        def longer():
+            with limits[1]():
+                inside.set()
+                leave.wait(10)
+
+        other = threading.Thread(target=longer)
+        with limits[0]():
+            other.start()
+            inside.wait(10)
+            assert set(blas_threads()) == {1}
+        leave.set()
+        other.join()
+        assert blas_threads() == before
+    finally:
+        with usual:
+            pass
 
 
 SCRIPT = """

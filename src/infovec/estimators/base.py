@@ -17,7 +17,8 @@ from ..kernels import Kernel
 from ..learning import Learning, Step
 from ..likelihoods import Likelihood
 from ..numerics.heap import give_back
-from ..selection import Callback, Driver, Patience, Progress
+from ..selection import Callback, Driver, Patience, Progress, StopReason
+from ..selection.interrupt import Interruption
 from .budget import memory_limit, stub_entries, threads, time_limit
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .columns import Columns
@@ -249,15 +250,20 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         if state is not None and self.warm_start and data == state.data and continues(training, settings, state):
             self._go_on(state, training.wanted, training.patience())
             return
-        start, steps, interrupted = time.perf_counter(), list[Step](), False
+        with Interruption() as interruption:
+            self._begin(training, settings, data, interruption)
+
+    def _begin(self, training: Training, settings: dict[str, Any], data: str, interruption: Interruption) -> None:
+        """Learn, select and infer; an interruption between them counts too."""
+        start, steps = time.perf_counter(), list[Step]()
         if self.learn is not None:
-            training, steps, interrupted, _ = self._learn(training)
+            training, steps, _, _ = self._learn(training)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
         learned = time.perf_counter() - start
         driver = training.driver()
         driver.include(training.initial)
-        self._run(driver, training, training.wanted, training.patience(), learned, interrupted)
+        self._run(driver, training, training.wanted, training.patience(), interruption, learned)
         if steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
@@ -268,7 +274,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
         self.__dict__.pop("_state", None)
         if self.warm_start:
-            self._state = State(driver, training, settings, data)
+            self._state = State(driver, training, settings, data, interruption.asked)
 
     def _learn(self, training: Training) -> Learned:
         """Find parameters by the evidence."""
@@ -294,9 +300,10 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         itemsize = np.dtype(training.dtype).itemsize
         entries = stub_entries(memory_limit(self.max_memory), n, p, wanted, training.schedule, itemsize)
         driver.enlarge(wanted, entries if entries < n * wanted else None)
-        self._run(driver, training, wanted, patience)
+        with Interruption() as interruption:
+            self._run(driver, training, wanted, patience, interruption)
         if self.warm_start:
-            self._state = state
+            self._state = state._replace(cut_short=state.cut_short or interruption.asked)
 
     def _run(
         self,
@@ -304,15 +311,16 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         training: Training,
         wanted: int,
         patience: Patience | None,
+        interruption: Interruption,
         spent: float = 0.0,
-        interrupted: bool = False,
     ) -> None:
         """Select, infer, and store what came of it; soon if learning was interrupted."""
-        limit = time_limit(self.max_time)
+        limit, interrupted = time_limit(self.max_time), interruption.asked
         left = max(limit - spent, 0.25 * limit)  # a model without active rows is none
         left = min(left, max(_SOON, _SOON_SHARE * spent)) if interrupted else left
         run = Run(driver, training.given.inside, training, listeners(self), left)
         stop, result = run.to(wanted, patience)
+        stop = StopReason.INTERRUPTED if interruption.asked else stop
         self._store(driver, result, training, str(ended(stop, result, wanted, interrupted)))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from .._types import Rows
 from ..errors import ParameterError
 from ..multiclass import MultivariateProbit
+from ..numerics.deadline import NEVER, Deadline
 from ..projected import Inference
 from ..projected.ep import Watch
 from ..variational import BoundShard, VariationalBound
@@ -41,10 +42,15 @@ class BoundTraining(ClassTraining):
         likelihood = cast(MultivariateProbit, self.class_likelihood)
         return BoundShard(rows, self.X[rows], self.y[rows], self.kernel, likelihood, self.dtype, self.groups_of(rows))
 
-    def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
+    def infer(self, shard: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
         """Maximise the bound."""
-        found: Inference = shard.infer(watch=watch)
+        found: Inference = shard.infer(watch=watch, deadline=deadline)
         return found
+
+    @property
+    def products_of_sweep(self) -> int:
+        """One for all classes, which makes the projections."""
+        return 1
 
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> Any:
         """Return what learning maximises."""

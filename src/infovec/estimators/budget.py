@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ..errors import ParameterError
 from ..projected.cost import predict_bytes as sweep_bytes
 from ..selection.cost import predict_bytes
 from ..selection.schedule import Schedule
+from ..shards import limited
 
 __all__ = ["feature_entries", "memory_limit", "shown_bytes", "stub_entries", "threads", "time_limit"]
 
@@ -96,5 +96,5 @@ def threads(n_jobs: Any) -> Iterator[None]:
     if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ParameterError(f"n_jobs must be None, -1 or a number of threads, got {n_jobs!r}")
     n_threads = int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
-    with threadpool_limits(limits=n_threads):
+    with limited(n_threads):
         yield

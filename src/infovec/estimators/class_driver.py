@@ -109,7 +109,7 @@ class ClassDriver:
                 reason = StopReason.INTERRUPTED if interruption.asked else StopReason.TIME
                 break
             driver, at = self._driver(c, more), self._offered[c]
-            driver.run(at + more)
+            driver.run(at + more, max_seconds=(max_seconds - (time.perf_counter() - start)) / (self.n_classes - c))
             offers.append(list(zip(driver.active[at : driver.size].tolist(), driver.scores[at:], strict=False)))
             self._offered[c] = driver.size
         seconds = self._seconds + time.perf_counter() - start

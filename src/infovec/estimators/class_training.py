@@ -1,5 +1,6 @@
 """Training of many classes with one kernel and one active set."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -14,7 +15,9 @@ from ..kernels import Kernel
 from ..learning import AgainstRest, CoupledEvidence, Model, Step, refine_scales
 from ..likelihoods import Probit
 from ..multiclass import ClassLikelihood, ClassPosterior, CoupledShard, OneAgainstRest, calibrated, infer_coupled
+from ..numerics.cholesky import row_solver
 from ..numerics.clock import best_of_three
+from ..numerics.deadline import NEVER, Deadline
 from ..projected import Inference
 from ..projected import cost as sweep_cost
 from ..projected.ep import Watch
@@ -30,6 +33,8 @@ __all__ = ["ClassTraining", "class_bias"]
 _USUAL_SWEEPS = 15  # over all rows
 _SHORTER = 1.4  # factor between length scales that are tried
 _TELLING = 50  # rows that are enough for that
+_TIMED = 50  # rows that a row's time is measured on
+_FEWEST_SWEEPS = 4  # over all rows that there is time for
 _ROUGH = 1e-3  # least tolerance of the sites while learning
 
 
@@ -142,7 +147,7 @@ class ClassTraining(Training):
         known: Floats = shard.left_out
         return known
 
-    def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
+    def infer(self, shard: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
         """Run inference with all rows."""
         return infer_coupled([shard], tolerance=self.site_tolerance, watch=watch)
 
@@ -155,7 +160,7 @@ class ClassTraining(Training):
         tolerance, exact = max(tolerance, _ROUGH), self.exact_rows(rows)
         return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.group, exact)
 
-    def fitted_likelihood(self, shard: CoupledShard, found: Inference) -> Any:
+    def fitted_likelihood(self, shard: CoupledShard, found: Inference, left: float = np.inf) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
         return calibrated(self.class_likelihood.for_new_rows(), [shard])
 
@@ -195,12 +200,37 @@ class ClassTraining(Training):
         memory = sweep_cost.predict_bytes(n, p, d, itemsize, self.feature_entries) + self.more_bytes(n, d, C)
         return one._replace(seconds=seconds, memory=max(memory, C * one.memory), n_active=d)
 
+    def seconds_per_row(self, d: int) -> float:
+        """Seconds for a row in the fewest sweeps that are of use, and in the calibration that follows."""
+        y, likelihood = self.y[:_TIMED], self.class_likelihood.for_new_rows()
+        mean = np.zeros((len(y), self.n_functions))
+        var = mean + np.asarray(self.kernel.diag(self.X[:_TIMED]), dtype=np.float64)[:, None]
+        likelihood.tilted(y[:1], mean[:1], var[:1])  # makes tables, if it has some
+        moments, weights = (
+            _seconds(once)
+            for once in (lambda: likelihood.tilted(y, mean, var), lambda: likelihood.log_weights(mean, var))
+        )
+        V, solve = np.zeros((len(y), d), dtype=self.dtype), row_solver(np.eye(d), self.dtype)
+        products = self.products_of_sweep * _seconds(lambda: solve(V))
+        return (_FEWEST_SWEEPS * (moments + products) + weights) / len(y)
+
+    @property
+    def products_of_sweep(self) -> int:
+        """Products of d^2 numbers for every row: variances and sums of every class."""
+        return 2 * self.n_functions
+
     def _moments_seconds(self) -> float:
         """Seconds for the moments of all rows once."""
         some = self.y[:200]
         mean = np.zeros((len(some), self.n_functions))
         once = partial(self.class_likelihood.tilted, some, mean, mean + 1.0)
         return best_of_three(once) * len(self.y) / len(some)
+
+
+def _seconds(once: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    once()
+    return time.perf_counter() - start
 
 
 class _WithoutSites:

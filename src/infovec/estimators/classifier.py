@@ -117,7 +117,8 @@ class IVMClassifier(DiscreteMachine):
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not
         fit, some are made anew in every sweep.
     max_time : float, optional
-        Seconds after which selection, or inference, ends with what it has. Learning takes half of them at most.
+        Seconds after which selection, or inference, ends with what it has. Learning takes half of them at most. Where
+        a few sweeps over all rows would take longer, coupled classes are inferred from as many as there is time for.
     dtype : {"float32", "float64"}
         Precision of the large matrices in training. Small problems (up to a million entries of the n_active x n
         matrix) use double precision in any case, and so do large ones whose noise is too low for single precision, or

@@ -9,6 +9,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..evidence import log_evidence
 from ..likelihoods import Discrete, Likelihood, total_weight
+from ..numerics.deadline import Deadline
 from ..posterior import FactorisedPosterior, Posterior
 from ..projected import Sweep
 from ..projected.ep import LOST
@@ -23,6 +24,10 @@ from .unit import Unit
 
 __all__ = ["Result", "Run", "not_converged"]
 
+_SELECTION = 0.5  # of the time, at most, where inference with all rows follows
+_LAST = 0.1  # seconds for calibration, if there are none left
+_NEXT = 2.0  # times a sweep: the next one, and what follows the last
+_FEWEST_ROWS = 200  # to infer with, whatever the time
 _FIRST_STAGE = 50  # active rows at the first look at the rows held back
 
 
@@ -100,7 +105,7 @@ class Run:
         max_seconds: float,
     ) -> None:
         self.driver, self.X, self.training, self.tell = driver, X, training, tell
-        self.end = time.perf_counter() + max_seconds
+        self.end, self.late = time.perf_counter() + max_seconds, False  # late: whether sweeps ended for want of time
 
     @property
     def _left(self) -> float:
@@ -113,13 +118,17 @@ class Run:
         if self.training.approximation == "factorised":
             return self._select(wanted, patience), self._factorised()
         stop = self._select(wanted, None) if patience is None else self._staged(wanted, patience)
-        interrupted, result = self._projected(None, wanted)
-        if stop is StopReason.COMPLETE and not result.converged and self._left == 0.0:
+        beyond = self._beyond_time()
+        self._free()
+        interrupted, result = self._projected(beyond, wanted)
+        late = not result.converged and (self.late or self._left == 0.0)
+        if stop is StopReason.COMPLETE and (beyond is not None or late):
             stop = StopReason.TIME
         return StopReason.INTERRUPTED if interrupted else stop, result
 
     def _select(self, wanted: int, patience: Patience | None) -> StopReason:
-        stop = self.driver.run(wanted, self.tell, self._left, patience)
+        alone = self.training.approximation == "factorised" or isinstance(self.driver, SeparateDriver)
+        stop = self.driver.run(wanted, self.tell, self._left if alone else _SELECTION * self._left, patience)
         if stop is StopReason.INTERRUPTED and not self.driver.size:
             raise KeyboardInterrupt
         return stop
@@ -170,25 +179,38 @@ class Run:
         if not self.training.keep:
             self.driver.shards = []  # their memory is needed now
 
+    def _beyond_time(self) -> Rows | None:
+        """Rows for which not even a few sweeps would end in time, the last in line; None if there are none."""
+        n, active = len(self.training.y), self.driver.active[: self.driver.size]
+        a_row = self.training.seconds_per_row(len(active)) if np.isfinite(self.end) else 0.0
+        most = max(self._left / a_row, len(active), _FEWEST_ROWS) if a_row else n
+        if most >= n:
+            return None
+        order = np.argsort(-self.training.priority, kind="stable")
+        return np.setdiff1d(order[int(most) :], active)
+
     def _projected(self, left_out: Rows | None, wanted: int) -> tuple[bool, Result]:
         """Sites on all rows but those left out; say whether it was interrupted."""
         training, driver = self.training, self.driver
         active = driver.active[: driver.size].copy()
-        if left_out is None:
-            self._free()
-        start = time.perf_counter()
+        start, times = time.perf_counter(), [time.perf_counter()]
 
         def watch(sweep: Sweep) -> bool:
+            times.append(time.perf_counter())
             seconds = driver.seconds[driver.size - 1] + time.perf_counter() - start
             told = self.tell and self.tell(
                 Progress(driver.size, wanted, sweep.change, seconds, None, sweep.log_evidence)
             )
-            return bool(told) or interruption.asked or self._left == 0.0
+            known = driver.sites is not None or len(times) > 2  # the posterior has the sites before the last sweep
+            self.late = known and self._left < _NEXT * (times[-1] - times[-2])  # the next one would end too late
+            return bool(told) or interruption.asked or self.late
 
         with Interruption() as interruption:
-            projected = infer_all_rows(training, active, self.X, driver.sites, watch, left_out)
+            deadline = Deadline(self.end, lambda: interruption.asked)
+            projected = infer_all_rows(training, active, self.X, driver.sites, watch, left_out, deadline)
         posterior, shard, found = projected
-        likelihood, sites = training.fitted_likelihood(shard, found), projected.sites(active)
+        likelihood = training.fitted_likelihood(shard, found, max(self._left, _LAST))
+        sites = projected.sites(active)
         real = training.n_functions == 1 and not isinstance(likelihood, Discrete)
         residuals = training.residuals(training.left_out(shard, found), shard.rows) if real else None
         return interruption.asked, Result(

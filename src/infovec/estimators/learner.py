@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .._types import Rows
 from ..learning import CRITERIA, Learning, Model, Step, best_of_starts, find_scale, optimise, separable, separate
+from ..numerics.deadline import Deadline, Late, work_until
 from ..projected.cost import calibrate, predict_evaluations
 from ..selection.interrupt import Interruption
 from ..shards import own_threads
@@ -71,20 +73,20 @@ def learn(
         Of which the numbers of steps count, if they are given: for stages as large as the last one.
     """
     steps, level, part = list[Step](), -np.inf, training
-    end = time.perf_counter() + max_seconds
     with Interruption() as interruption:
+        deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
 
         def watch(step: Step) -> bool:
-            return bool(tell and tell(part.shown(step))) or interruption.asked or time.perf_counter() > end
+            return bool(tell and tell(part.shown(step))) or deadline.over
 
         many, several = bool(model.of_kernel.sum() >= MANY), training.n_functions > 1
         free = model.tied and not model.priors and model.limits is None  # nobody said how length scales are learned
         plan = _planned(_stages_of(training, many), learning)
         for number, stage in enumerate(plan):
-            if interruption.asked or time.perf_counter() > end or not model.size:
+            if deadline.over or not model.size:
                 break
             rows = training.sample(stage.rows)
-            with own_threads():
+            with suppress(Late), work_until(deadline), own_threads():
                 part = training.part(rows, stage.active, model.kernel, model.likelihood).sufficient()
                 active = _at_random(part) if number == 0 else part.select()
                 objective = part.objective(rows, active, stage.tolerance)

@@ -21,7 +21,8 @@ from ..learning import (
     second_look,
 )
 from ..likelihoods import total_weight
-from ..selection import Driver, StopReason, sites_in_order
+from ..numerics.deadline import Deadline, Late, work_until
+from ..selection import Driver, sites_in_order
 from ..selection.interrupt import Interruption
 from .budget import threads
 from .gain_driver import GainDriver
@@ -59,12 +60,14 @@ def learn_factorised(
     learning : Learning
     """
     with Interruption() as interruption:
-        search = _Search(training, learning, time.perf_counter() + max_seconds, tell, interruption)
+        deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
+        search = _Search(training, learning, deadline, tell)
         if model.size:
             large = min(training.wanted, _MOST_ACTIVE), min(len(training.y), learning.max_rows or len(training.y))
-            if learning.warm_up:
-                model = search.warm_up(model, *large)
-            model = search.majors(model, *large, learning.major_steps or _MAJOR)
+            with work_until(deadline):
+                if learning.warm_up:
+                    model = search.warm_up(model, *large)
+                model = search.majors(model, *large, learning.major_steps or _MAJOR)
     learned = training.with_model(model).sufficient()
     return Learned(learned, search.steps, interruption.asked, search.level)
 
@@ -74,23 +77,16 @@ class _Search:
         self,
         training: Training,
         learning: Learning,
-        end: float,
+        deadline: Deadline,
         tell: Callable[[Step], object] | None,
-        interruption: Interruption,
     ) -> None:
-        self.training, self.learning, self.end, self.tell, self.interruption = (
-            training,
-            learning,
-            end,
-            tell,
-            interruption,
-        )
+        self.training, self.learning, self.deadline, self.tell = training, learning, deadline, tell
         self.plan, self.steps, self.level, self.told = FACTORISED[learning.criterion], list[Step](), -np.inf, False
         self.likelihood = training.likelihood  # of the rows that were selected from last
 
     @property
     def over(self) -> bool:
-        return self.told or self.interruption.asked or time.perf_counter() > self.end
+        return self.told or self.deadline.over
 
     def watch(self, step: Step) -> bool:
         self.told = self.told or bool(self.tell and self.tell(step))
@@ -144,6 +140,8 @@ class _Search:
                 if halved == _HALVINGS or model is best:
                     break
                 model, halved = best.with_theta(0.5 * (best.theta + model.theta)), halved + 1
+            except Late:
+                break
             if self.over:
                 break
         return best
@@ -180,9 +178,7 @@ class _Search:
         self.likelihood = training.likelihood
         driver = training.driver()
         driver.include(training.initial)
-        stop = driver.run(training.wanted, max_seconds=max(self.end - time.perf_counter(), 0.0))
-        if stop is StopReason.INTERRUPTED:
-            self.interruption.asked = True
+        driver.run(training.wanted)
         if not driver.size:
             raise InfovecError("no row is informative at these parameters")
         active = driver.active[: driver.size].copy()

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
+from ..numerics.deadline import NEVER, Deadline
 from ..projected import Inference, make_basis, too_sharp
 from ..projected.ep import Watch
 from .training import Training
@@ -26,7 +27,13 @@ class Projected(NamedTuple):
 
 
 def infer_all_rows(
-    training: Training, active: Rows, X: Inputs, sites: Any, watch: Watch, left_out: Rows | None = None
+    training: Training,
+    active: Rows,
+    X: Inputs,
+    sites: Any,
+    watch: Watch,
+    left_out: Rows | None = None,
+    deadline: Deadline = NEVER,
 ) -> Projected:
     """Run inference with the sites of all rows, but those left out.
 
@@ -39,14 +46,16 @@ def infer_all_rows(
     watch : callable
         Told of every sweep; a true answer ends it.
     left_out : array of int, optional
+    deadline : Deadline
+        For what is not told of sweep by sweep.
     """
     basis = make_basis(training.kernel, active, training.X[active], training.dtype)
     shard = training.projected_shard(left_out)
     shard.project(basis)
-    found = training.infer(shard, sites, watch)
+    found = training.infer(shard, sites, watch, deadline)
     if too_sharp(shard, found.beliefs) and (raised := training.raised()) is not training:
         del shard
-        return infer_all_rows(raised, active, X, sites, watch, left_out)
+        return infer_all_rows(raised, active, X, sites, watch, left_out, deadline)
     inputs = X[active]
     inputs = inputs if inputs.dtype == object else inputs.astype("float64")
     return Projected(training.posterior(inputs, basis, found), shard, found)

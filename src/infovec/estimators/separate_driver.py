@@ -10,6 +10,7 @@ from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..evidence import log_evidence
 from ..multiclass import LeftOut, SeparatePosterior, calibrated, fit_factorised
+from ..numerics.deadline import Deadline
 from ..posterior import FactorisedPosterior, ProjectedPosterior
 from ..projected import Sweep
 from ..selection import Callback, Driver, Patience, Progress, StopReason
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["BoundDriver", "PairDriver", "RestDriver", "SeparateDriver"]
 
 
+_FEWEST, _BLOCKS = 200, 4  # rows to select from whatever the time, and times that all of them are looked at, at least
 _LEAST = 4  # sweeps for a class whose turn comes when time is up: without any it would know nothing
 
 
@@ -191,14 +193,24 @@ class PairDriver(SeparateDriver):
 
     def fit(self, wanted: int, callback: Callback | None, max_seconds: float) -> StopReason:
         t = self.training
-        found = fit_factorised(
-            t.X, t.y, t.kernel, t.class_likelihood, min(wanted, len(t.y)), score=t.score, priority=t.priority,
-            dtype=t.dtype,
-        )  # fmt: skip
+        with Interruption() as interruption:
+            deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
+            rows = self._in_time(max_seconds)
+            found = fit_factorised(
+                t.X[rows], t.y[rows], t.kernel, t.class_likelihood.take(rows), min(wanted, len(rows)), score=t.score,
+                priority=t.priority[rows], dtype=t.dtype, deadline=deadline,
+            )  # fmt: skip
+        pairs = sum(map(len, found.active))
         self.evidence = found.log_evidence
-        self.parts = [self.factorised_part(*part) for part in zip(found.parts, found.active, strict=True)]
+        self.parts = [self.factorised_part(part, rows[at]) for part, at in zip(found.parts, found.active, strict=True)]
         _tell(callback, max(map(len, found.active)), wanted)
-        return StopReason.COMPLETE
+        return _end(deadline, pairs < min(wanted, len(t.y)) * t.n_functions)
+
+    def _in_time(self, max_seconds: float) -> Rows:
+        """Rows to select from: those first in line, if the moments of all of them would take too long."""
+        t, n = self.training, self.n_rows
+        most = max(_FEWEST, max_seconds / (_BLOCKS * t.seconds_per_row(1))) if np.isfinite(max_seconds) else n
+        return np.sort(np.argsort(-t.priority, kind="stable")[: int(min(most, n))])
 
 
 class BoundDriver(SeparateDriver):
@@ -208,14 +220,23 @@ class BoundDriver(SeparateDriver):
 
     def fit(self, wanted: int, callback: Callback | None, max_seconds: float) -> StopReason:
         t = self.training
-        found = fit_variational(
-            t.X, t.y, t.kernel, wanted, approximation="factorised", likelihood=t.class_likelihood,  # type: ignore[arg-type]
-            score=t.row_score, priority=t.priority, dtype=t.dtype,
-        )  # fmt: skip
+        with Interruption() as interruption:
+            deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
+            found = fit_variational(
+                t.X, t.y, t.kernel, wanted, approximation="factorised", likelihood=t.class_likelihood,  # type: ignore[arg-type]
+                score=t.row_score, priority=t.priority, dtype=t.dtype, deadline=deadline,
+            )  # fmt: skip
         parts = [part for part in found.parts if isinstance(part, FactorisedPosterior)]
         self.parts, self.evidence = [self.factorised_part(part, found.active) for part in parts], found.bound
         _tell(callback, len(found.active), wanted)
-        return StopReason.COMPLETE
+        return _end(deadline, len(found.active) < min(wanted, len(t.y)))
+
+
+def _end(deadline: Deadline, fewer: bool) -> StopReason:
+    """Why a selection ended, and whether with fewer rows than were asked for."""
+    if deadline.asked():
+        return StopReason.INTERRUPTED
+    return StopReason.TIME if fewer and deadline.over else StopReason.COMPLETE
 
 
 def _tell(callback: Callback | None, size: int, wanted: int) -> None:

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from ..kernels import Kernel
 from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
 from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, total_weight
 from ..likelihoods.mixtures import cumulative
+from ..numerics.clock import best_of_three
+from ..numerics.deadline import NEVER, Deadline
 from ..numerics.residuals import score_quantiles
 from ..posterior import Posterior, ProjectedPosterior
 from ..projected import Inference, infer, left_out, sharp_sites
@@ -37,6 +40,8 @@ _FULL_UNTIL = 200  # NIPS03: full greedy selection until then
 _INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
 _SHORTER = 1.2  # factor between length scales that are tried by rows left out
 _TELLING = 1000  # rows that are enough for that
+_TIMED, _CALIBRATED = 50, 200  # rows to time a prediction on, and those that calibration has whatever the time
+_TRIALS = 150  # predictions of all rows that it takes, at most
 _CERTAIN = 1e-15  # probability of what was thought impossible
 _RETAINED = 0.5  # NIPS03: share of it that stays
 
@@ -211,8 +216,8 @@ class Training:
         rows = np.setdiff1d(rows, left_out)
         return ProjectedShard(rows, self.X[rows], self.y[rows], *common)
 
-    def infer(self, shard: Any, sites: Any, watch: Watch) -> Inference:
-        """Run inference with all rows, from the sites that selection found."""
+    def infer(self, shard: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
+        """Run inference with all rows, from the sites that selection found; the watch ends it."""
         start = sites if self.start_from_sites else None
         return infer([shard], start, self.site_tolerance, watch=watch, rescue=True)
 
@@ -220,11 +225,18 @@ class Training:
         """Return the posterior of new inputs; X holds the active ones."""
         return ProjectedPosterior(self.kernel, X, basis.L, *found.beliefs)
 
-    def fitted_likelihood(self, shard: Any, found: Inference) -> Likelihood:
-        """Return the likelihood to predict with."""
+    def fitted_likelihood(self, shard: Any, found: Inference, left: float = np.inf) -> Likelihood:
+        """Return the likelihood to predict with, by as many rows left out as there are seconds left for."""
         if not self.calibrate or not isinstance(self.likelihood, Discrete):
             return self.likelihood
-        return self.likelihood.with_spread(best_spread(shard.likelihood, shard.y, self.left_out(shard, found)).share)
+        likelihood, y, known = shard.likelihood, shard.y, self.left_out(shard, found)
+        if np.isfinite(left):
+            few = np.arange(len(y))[:_TIMED]
+            once = partial(likelihood.take(few).log_proba, *known[:, few])
+            most = max(_CALIBRATED, int(left * len(few) / (_TRIALS * max(best_of_three(once), 1e-9))))
+            some = np.sort(np.argsort(-self.priority[shard.rows], kind="stable")[:most])
+            likelihood, y, known = likelihood.take(some), y[some], known[:, some]
+        return self.likelihood.with_spread(best_spread(likelihood, y, known).share)
 
     def left_out(self, shard: Any, found: Inference) -> Floats:
         """Latent means and variances of the rows of a shard, each without those of the same inputs."""
@@ -270,6 +282,10 @@ class Training:
     def one_function(self) -> "Training":
         """Return the training of one of the functions, to time."""
         return self
+
+    def seconds_per_row(self, d: int) -> float:
+        """Seconds for a row in inference with all rows, where these may be too many: not with one function."""
+        return 0.0
 
     @staticmethod
     def more_bytes(n: int, d: int, n_functions: int) -> int:

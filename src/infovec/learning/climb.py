@@ -1,12 +1,14 @@
 """Minor steps whose sites move with the parameters, and the way out when a line search has failed."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
 from .._types import Floats
 from ..errors import InfovecError
+from ..numerics.deadline import Late, check
 from .factorised import FactorisedObjective
 from .model import Model
 from .optimise import Step, optimise
@@ -48,8 +50,18 @@ def climb(
     none of the criterion that is compared, and a point counts as better by its value alone (SLH 3.3). When a search
     fails the memory is dropped and the gradient tried; when that fails too it ends.
     """
+    notes = _Notes(watch, model.theta)
+    with suppress(Late):
+        _climb(objective, model, iterations, sites, notes)
+    theta = notes.reached
+    if sites != "hybrid" and notes.steps:  # with it, values belong to different sites
+        theta = max(notes.steps, key=lambda step: step.criterion).theta
+    return model.with_theta(theta), notes.steps
+
+
+def _climb(objective: FactorisedObjective, model: Model, iterations: int, sites: str, notes: "_Notes") -> None:
     low, high = model.bounds.T
-    theta, memory, notes = model.theta, list[tuple[Floats, Floats]](), _Notes(watch)
+    theta, memory = model.theta, list[tuple[Floats, Floats]]()
     for _ in range(iterations):
         if sites != "constant":
             objective = objective.with_sites_of(model.with_theta(theta))
@@ -68,19 +80,16 @@ def climb(
         step, bend = trial - theta, gradient - slope
         if step @ bend > 1e-10 * (step @ step):
             memory = [*memory, (step, bend)][-_MEMORY:]
-        theta = trial
+        theta = notes.reached = trial
         if notes.ended:
             break
-    if sites != "hybrid" and notes.steps:  # with it, values belong to different sites
-        theta = max(notes.steps, key=lambda step: step.criterion).theta
-    return model.with_theta(theta), notes.steps
 
 
 class _Notes:
-    """All evaluations, and whether whoever is told of them wants an end."""
+    """All evaluations, where the last search ended, and whether whoever is told of them wants an end."""
 
-    def __init__(self, watch: Watch | None) -> None:
-        self.watch, self.steps, self.ended = watch, list[Step](), False
+    def __init__(self, watch: Watch | None, start: Floats) -> None:
+        self.watch, self.steps, self.ended, self.reached = watch, list[Step](), False, start
 
     def end_after(self, value: float, theta: Floats) -> bool:
         self.steps.append(Step(value, theta.copy()))
@@ -134,6 +143,7 @@ def _direction(gradient: Floats, memory: list[tuple[Floats, Floats]]) -> Floats:
 
 def _attempt(objective: FactorisedObjective, model: Model) -> tuple[float, Floats]:
     """Evaluate; minus infinity where it cannot be done."""
+    check()
     try:
         value, gradient = objective(model)
     except (InfovecError, np.linalg.LinAlgError):

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from .._types import Floats
 from ..errors import InfovecError
+from ..numerics.deadline import Late, check
 from .model import Model
 
 __all__ = ["Step", "find_scale", "optimise"]
@@ -27,7 +28,8 @@ class Step(NamedTuple):
 def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:
     """Return the model with all length scales multiplied by the power of ten that suits best.
 
-    Where they are far off the criterion is flat, and no gradient tells where to go.
+    Where they are far off the criterion is flat, and no gradient tells where to go. When time is over, those that were
+    not tried do not count.
     """
     trials = [model.with_theta(model.theta + decade * np.log(10.0) * model.scales) for decade in _DECADES]
     values = []
@@ -36,6 +38,8 @@ def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model)
             values.append(objective(trial)[0])
         except (InfovecError, np.linalg.LinAlgError):
             values.append(-np.inf)
+        except Late:
+            break
     return trials[int(np.argmax(values))] if np.isfinite(values).any() else model
 
 
@@ -48,15 +52,16 @@ def optimise(
 ) -> tuple[Model, list[Step]]:
     """Maximise by L-BFGS-B and return the best parameters that were met, and all steps.
 
-    Where the objective cannot be computed the line search is sent back. A true answer of ``watch`` ends it. Where the
-    objective raises its precision it is another one: the search begins anew from the best parameters so far, and the
-    steps before are forgotten.
+    Where the objective cannot be computed the line search is sent back. A true answer of ``watch`` ends it, and so does
+    an objective that is late. Where the objective raises its precision it is another one: the search begins anew from
+    the best parameters so far, and the steps before are forgotten.
     """
     steps: list[Step] = []
     if not iterations:
         return model, steps
 
     def minus(theta: Floats) -> tuple[float, Floats]:
+        check()
         precision = getattr(objective, "dtype", None)
         try:
             value, gradient = objective(model.with_theta(theta))
@@ -80,7 +85,7 @@ def optimise(
             options={"maxiter": iterations, "ftol": 0.3 * tolerance, "gtol": tolerance},
         )  # fmt: skip
 
-    with suppress(_Stop):
+    with suppress(_Stop, Late):
         try:
             climb(model.theta)
         except _Again as again:  # once: there is no higher precision

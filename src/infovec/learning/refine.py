@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import InfovecError
+from ..numerics.deadline import Late, check
 from .model import Model
 from .optimise import Step
 
@@ -34,8 +35,9 @@ def refine_scales(objective: LeavesOut, model: Model, factor: float, watch: Call
         if k not in steps:
             return np.inf
         try:
+            check()
             criterion, tried[k] = objective.left_out(steps[k])
-        except (InfovecError, np.linalg.LinAlgError):
+        except (InfovecError, np.linalg.LinAlgError, Late):
             return np.inf
         return np.inf if watch(Step(criterion, steps[k].theta)) else tried[k]
 

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from .._types import Floats, Inputs, Rows
 from ..errors import InfovecError
 from ..kernels import Kernel
+from ..numerics.deadline import NEVER, Deadline
 from ..posterior import FactorisedPosterior
 from ..scores import Score
 from ..selection import Schedule
@@ -71,6 +72,7 @@ def fit_factorised(
     priority: Floats | None = None,
     schedule: Schedule | None = None,
     dtype: str = "float64",
+    deadline: Deadline = NEVER,
 ) -> FactorisedClasses:
     """Select pairs of row and class, and return the posterior that their sites give.
 
@@ -83,14 +85,14 @@ def fit_factorised(
         Probit or softmax.
     n_active : int
         Pairs for each class, on average; which class gets how many is left to the score.
-    score, priority, schedule, dtype
+    score, priority, schedule, dtype, deadline
         See ``select_pairs``.
     sweeps : int
         Of EP over the active pairs after selection; SLH have none.
     """
     labels = np.asarray(labels, dtype=np.intp)
     wanted = n_active * likelihood.n_classes
-    sites = select_pairs(X, labels, kernels, likelihood, wanted, score, priority, schedule, dtype)
+    sites = select_pairs(X, labels, kernels, likelihood, wanted, score, priority, schedule, dtype, deadline)
     converged = False
     if sweeps:
         sites, converged = refine_pairs(X, labels, kernels, likelihood, sites, sweeps)

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._types import Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
+from ..numerics.deadline import NEVER, Deadline, Late, check, work_until
 from ..scores import SCORES, Score
 from ..selection import Schedule
 from ..shards import Inclusions, Stubs, break_ties
@@ -38,6 +39,7 @@ def select_pairs(
     priority: Floats | None = None,
     schedule: Schedule | None = None,
     dtype: str = "float64",
+    deadline: Deadline = NEVER,
 ) -> PairSites:
     r"""Give sites to the best pairs, one after the other: row j becomes active for class c.
 
@@ -61,6 +63,8 @@ def select_pairs(
         Breaks ties between rows, the largest first; row order if None. Between classes the own one comes first.
     schedule : Schedule, optional
         Sizes of blocks, in pairs, and of pools, in rows. Blocks of one are the algorithm of SLH.
+    deadline : Deadline
+        Ends it with the blocks so far, of which there is one at least.
     """
     n, C = len(labels), likelihood.n_classes
     wanted = min(n_pairs, n * C)
@@ -72,7 +76,10 @@ def select_pairs(
     size = 0
     while size < wanted:
         block, pool_size = schedule.sizes(size)
-        came_in = state.step(min(block, wanted - size), pool_size)
+        try:
+            came_in = state.step(min(block, wanted - size), pool_size, deadline if size else NEVER)
+        except Late:
+            break
         if not came_in:
             break
         size += came_in
@@ -142,20 +149,26 @@ class _State:
         self.view = _View(labels, weight, np.zeros_like(prior), prior.copy(), prior, floor, priority)
         self.order: list[list[int]] = [[] for _ in stubs]
 
-    def step(self, size: int, pool_size: int) -> int:
-        """Include a block of pairs; return how many came in."""
+    def step(self, size: int, pool_size: int, deadline: Deadline) -> int:
+        """Include a block of pairs; return how many came in. If it is late nothing has changed."""
+        with work_until(deadline):
+            pool, count = self._choose(size, pool_size)
+        if pool is not None:
+            for c in range(len(self.stubs)):
+                pool.flush(c)
+        return count
+
+    def _choose(self, size: int, pool_size: int) -> tuple["_Pool | None", int]:
+        check()
         value, g, nu = self.view.keys(self.likelihood, self.score)
         best = value.max(axis=1)
         rows = np.argpartition(-best, min(pool_size, len(best)) - 1)[:pool_size]
         rows = rows[np.isfinite(best[rows])]
         rows = rows[np.argsort(-best[rows], kind="stable")]
         if not rows.size:
-            return 0
+            return None, 0
         pool = _Pool(self, rows, value[rows], g[rows], nu[rows])
-        count = pool.run(size)
-        for c in range(len(self.stubs)):
-            pool.flush(c)
-        return count
+        return pool, pool.run(size)
 
     def sites(self) -> PairSites:
         rows = [np.array(order, dtype=np.intp) for order in self.order]

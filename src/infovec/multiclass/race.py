@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from .._types import Floats, Mask, Rows
+from ..numerics.deadline import check
 
 __all__ = ["ClassMoments", "Noise", "Shape", "moments", "win_log_proba"]
 
@@ -158,6 +159,7 @@ def _block(noise: Noise, rivals: _Rivals) -> _Parts:
         left = []
         step = max(1, _ENTRIES // (nodes * max(m, 1)))
         for start in range(0, len(todo), step):
+            check()
             at = todo[start : start + step]
             found, good = _trapezoid(noise, rivals.take(at), low[at], high[at], nodes)
             good |= nodes >= _MOST
@@ -248,6 +250,7 @@ def _win_block(noise: Noise, mean: Floats, var: Floats) -> Floats:
         left = []
         step = max(1, _ENTRIES // (nodes * mean.shape[1]))
         for start in range(0, len(todo), step):
+            check()
             at = todo[start : start + step]
             width = (high[at] - low[at]) / nodes
             terms = _all_integrands(noise, mean[at], var[at], low[at, None] + width[:, None] * np.arange(nodes + 1))

@@ -11,6 +11,7 @@ from scipy import sparse
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
+from ..numerics.deadline import check
 from ..posterior import FactorisedPosterior
 from ..scores import Score
 from ..shards import Candidates, Inclusions, LocalShard, RefilledShard, Representation, own_threads
@@ -138,6 +139,7 @@ class Driver:
         while self.size < wanted:
             if self.size == self.n_rows:
                 return StopReason.EXHAUSTED
+            check()
             if interruption.asked:
                 return StopReason.INTERRUPTED
             if self.size and time.perf_counter() - start > max_seconds:  # a model of one row is better than none

@@ -4,7 +4,7 @@ from .eligibility import break_ties, open_scores
 from .index import IndexRule
 from .local import LocalShard
 from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
-from .parallel import for_each, own_threads, parts
+from .parallel import for_each, limited, own_threads, parts
 from .projected import Cavity, ProjectedShard
 from .projections import Projections
 from .refilled import RefilledShard
@@ -29,6 +29,7 @@ __all__ = [
     "Swept",
     "break_ties",
     "for_each",
+    "limited",
     "open_scores",
     "own_threads",
     "parts",

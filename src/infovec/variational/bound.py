@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from .._types import Floats, Rows
 from ..multiclass import MultivariateProbit
+from ..numerics.deadline import Deadline, Late, work_until
 from .projection import Projection
 
 __all__ = ["Optimum", "maximise_bound"]
@@ -37,6 +38,7 @@ def maximise_bound(
     start: Floats | None = None,
     tolerance: float = 1e-5,
     max_iterations: int = 500,
+    deadline: Deadline | None = None,
 ) -> Optimum:
     r"""Maximise the bound over the posterior means of the functions (GR06 4.4).
 
@@ -64,26 +66,50 @@ def maximise_bound(
         z to begin with.
     tolerance : float
         Of the gradient in z, which is in units of the posterior.
+    deadline : Deadline, optional
+        When it is over the best of all evaluations is returned, the first of which is made in any case.
     """
     d, C = len(projections[0].Q), likelihood.n_classes
     at = _Evaluation(projections, labels, likelihood)
 
+    met: list[_Point] = []  # the best one
+
     def minus(flat: Floats) -> tuple[float, Floats]:
-        value, gradient = at(flat.reshape(d, C))
-        return -value, -gradient.ravel()
+        if deadline is not None and met:
+            with work_until(deadline):
+                point = at(flat.reshape(d, C))
+        else:
+            point = at(flat.reshape(d, C))
+        if not met or point.value > met[0].value:
+            met[:] = [point]
+        if deadline is not None and deadline.over:
+            raise Late
+        return -point.value, -point.gradient.ravel()
 
     z = np.zeros((d, C)) if start is None else start
-    found = minimize(
-        minus, z.ravel(), jac=True, method="L-BFGS-B",
-        options={"maxiter": max_iterations, "maxfun": 2 * max_iterations, "maxcor": _MEMORY, "gtol": tolerance,
-                 "ftol": 0.0},
-    )  # fmt: skip
-    z = found.x.reshape(d, C)
-    value, gradient = at(z)
+    try:
+        found = minimize(
+            minus, z.ravel(), jac=True, method="L-BFGS-B",
+            options={"maxiter": max_iterations, "maxfun": 2 * max_iterations, "maxcor": _MEMORY, "gtol": tolerance,
+                     "ftol": 0.0},
+        )  # fmt: skip
+        best = at(found.x.reshape(d, C))
+    except Late:
+        if deadline is None:
+            raise
+        best = met[0]
     slack = _SLACK[projections[0].R.dtype.name]
-    converged = bool(np.max(np.abs(gradient), initial=0.0) <= slack * tolerance)
+    converged = bool(np.max(np.abs(best.gradient), initial=0.0) <= slack * tolerance)
     constant = sum(len(p.classes) * (p.log_det + float(p.weight @ p.variance_left)) for p in projections)
-    return Optimum(value - 0.5 * constant, z, at.mean, at.g, converged, int(found.nfev))
+    return Optimum(best.value - 0.5 * constant, best.z, best.mean, best.g, converged, at.count)
+
+
+class _Point(NamedTuple):
+    value: float
+    gradient: Floats
+    z: Floats
+    mean: Floats
+    g: Floats
 
 
 class _Evaluation:
@@ -92,16 +118,16 @@ class _Evaluation:
     def __init__(self, projections: Sequence[Projection], labels: Rows, likelihood: MultivariateProbit) -> None:
         self.projections, self.labels, self.likelihood = projections, labels, likelihood.for_new_rows()
         self.weight = projections[0].weight
-        self.mean = np.zeros((len(labels), likelihood.n_classes))
-        self.g, self._no_variance = self.mean, np.zeros_like(self.mean)
+        self._no_variance, self.count = np.zeros((len(labels), likelihood.n_classes)), 0
 
-    def __call__(self, z: Floats) -> tuple[float, Floats]:
-        mean, gradient = np.empty_like(self.mean), np.empty_like(z)
+    def __call__(self, z: Floats) -> _Point:
+        self.count += 1
+        mean, gradient = np.empty_like(self._no_variance), np.empty_like(z)
         for p in self.projections:
             mean[:, p.classes] = p.R @ z[:, p.classes].astype(p.R.dtype)
         log_z, g, _ = self.likelihood.tilted(self.labels, mean, self._no_variance)
         target = self.weight[:, None] * (mean + g)  # eq. 4.3, 4.4
         for p in self.projections:
             gradient[:, p.classes] = p.R.T @ target[:, p.classes].astype(p.R.dtype)
-        self.mean, self.g = mean, g
-        return float(self.weight @ (log_z + 0.5 * np.sum(mean**2, axis=1)) - 0.5 * np.sum(z**2)), gradient - z
+        value = float(self.weight @ (log_z + 0.5 * np.sum(mean**2, axis=1)) - 0.5 * np.sum(z**2))
+        return _Point(value, gradient - z, z.copy(), mean, g)

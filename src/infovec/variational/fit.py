@@ -9,6 +9,7 @@ from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..multiclass import MultivariateProbit
+from ..numerics.deadline import NEVER, Deadline
 from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior
 from ..selection import Schedule
 from .bound import maximise_bound
@@ -33,6 +34,7 @@ def fit_variational(
     schedule: Schedule | None = None,
     dtype: str = "float64",
     tolerance: float = 1e-5,
+    deadline: Deadline = NEVER,
 ) -> VariationalPosterior:
     """Fit the multinomial probit model of GR06 with given kernels.
 
@@ -58,19 +60,21 @@ def fit_variational(
         Precision of products over all rows.
     tolerance : float
         Of the means, in units of the posterior.
+    deadline : Deadline
+        Ends selection with the rows so far.
     """
     labels = np.asarray(labels, dtype=np.intp)
     if likelihood is None:
         likelihood = MultivariateProbit(np.zeros(int(labels.max()) + 1))
     if approximation == "factorised" and active is None:
-        found = select(X, labels, kernels, likelihood, n_active, score, priority, schedule, dtype)
+        found = select(X, labels, kernels, likelihood, n_active, score, priority, schedule, dtype, deadline)
         return _factorised(X, labels, kernels, likelihood, found)
     if approximation != "projected":
         raise ParameterError("approximation must be 'projected', or 'factorised' without active rows of your own")
     if active is None and n_active >= len(labels):
         active = np.arange(len(labels))
     if active is None:
-        active = select(X, labels, kernels, likelihood, n_active, score, priority, schedule, dtype).rows
+        active = select(X, labels, kernels, likelihood, n_active, score, priority, schedule, dtype, deadline).rows
     return _projected(X, labels, kernels, likelihood, active, dtype, tolerance)
 
 

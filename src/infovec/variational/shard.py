@@ -5,6 +5,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..multiclass import MultivariateProbit
+from ..numerics.deadline import Deadline
 from ..projected import Inference, Sweep
 from ..projected.ep import Watch
 from ..shards import Basis, Beliefs
@@ -70,9 +71,9 @@ class BoundShard:
         active, classes = np.searchsorted(self.rows, basis.rows), np.arange(self.likelihood.n_classes)
         self.projection = Projection.of(self.kernel, classes, self.X, active, self.dtype, self.weight)
 
-    def infer(self, tolerance: float = 1e-5, watch: Watch | None = None) -> Inference:
+    def infer(self, tolerance: float = 1e-5, watch: Watch | None = None, deadline: Deadline | None = None) -> Inference:
         """Maximise the bound, which stands for the log evidence; it counts as one sweep."""
-        best = maximise_bound([self.projection], self.labels, self.likelihood, tolerance=tolerance)
+        best = maximise_bound([self.projection], self.labels, self.likelihood, tolerance=tolerance, deadline=deadline)
         self.left_out, self._target = left_out([self.projection], best, self.group), best.mean + best.g
         sweep = Sweep(best.bound, 0.0, 1.0, len(self.rows))
         if watch is not None:

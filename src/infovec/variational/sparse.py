@@ -9,6 +9,7 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..multiclass import MultivariateProbit
+from ..numerics.deadline import NEVER, Deadline
 from ..selection import Schedule
 from ..shards import Inclusions, Stubs, break_ties
 from .projection import classes_by_kernel
@@ -60,6 +61,7 @@ def select(
     priority: Floats | None = None,
     schedule: Schedule | None = None,
     dtype: str = "float64",
+    deadline: Deadline = NEVER,
 ) -> Included:
     """Include the rows of the largest score, one after the other, for all classes at once.
 
@@ -78,6 +80,8 @@ def select(
         Breaks ties, the largest first; so it is the order of random selection. Row order if None.
     schedule : Schedule, optional
         Sizes of blocks and pools.
+    deadline : Deadline
+        Ends it with the blocks so far, of which there is one at least.
     """
     if score not in SCORES:
         raise ParameterError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
@@ -90,7 +94,7 @@ def select(
     state.priority = np.linspace(1.0, 0.0, n) if priority is None else priority
     while len(state.order) < wanted:
         block, pool_size = schedule.sizes(len(state.order))
-        if not state.step(min(block, wanted - len(state.order)), pool_size):
+        if (state.order and deadline.over) or not state.step(min(block, wanted - len(state.order)), pool_size):
             break
     return state.included()
 

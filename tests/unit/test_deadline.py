@@ -1,0 +1,118 @@
+"""Deadlines: work that is late ends with the best there is."""
+
+import time
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from infovec import IVMClassifier
+from infovec.errors import InfovecError
+from infovec.kernels import RBF
+from infovec.learning import Model, find_scale, optimise
+from infovec.likelihoods import Gaussian
+from infovec.multiclass import MultivariateProbit, fit_factorised
+from infovec.numerics.deadline import NEVER, Deadline, Late, check, current, work_until
+from infovec.shards import for_each
+from infovec.variational import fit_variational, maximise_bound, project
+
+OVER = Deadline(0.0)
+
+
+def classes(n, C, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    f = np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2]
+    return X, np.searchsorted(np.quantile(f, np.linspace(0.0, 1.0, C + 1)[1:-1]), f)
+
+
+def test_a_deadline_counts_inside_only():
+    check()
+    assert current() is NEVER
+    with work_until(OVER), pytest.raises(Late):
+        check()
+    check()
+    asked = [False]
+    deadline = Deadline(asked=lambda: asked[0])
+    assert deadline.left == np.inf
+    asked[0] = True
+    assert deadline.over
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_know_the_deadline_of_who_started_them(threads):
+    asked, done = [], []
+    deadline = Deadline(asked=lambda: len(asked) > 5)
+
+    def work(item):
+        assert current() is deadline
+        asked.append(item)
+        done.append(item)
+
+    with threadpool_limits(threads, user_api="blas"), work_until(deadline), pytest.raises(Late):
+        for_each(work, range(100))
+    assert 5 < len(done) < 5 + 2 * threads
+
+
+def test_learning_that_is_late_keeps_the_best_so_far():
+    model = Model.begin(RBF(1.0, 1.0), Gaussian(0.1))
+    seen = []
+
+    def objective(trial):
+        if len(seen) == 4:
+            raise Late
+        seen.append((-float(np.sum((trial.theta - 1.0) ** 2)), trial.theta))
+        return seen[-1][0], -2.0 * (trial.theta - 1.0)
+
+    found, steps = optimise(objective, model, 50)
+    assert len(steps) == 4
+    np.testing.assert_array_equal(found.theta, max(seen, key=lambda pair: pair[0])[1])
+    seen.clear()
+    scaled = find_scale(objective, model)
+    np.testing.assert_allclose(scaled.theta, max(seen, key=lambda pair: pair[0])[1])
+    assert not issubclass(Late, InfovecError)  # else a line search would go on
+
+
+def test_a_bound_that_is_late_is_a_lower_one():
+    X, y = classes(300, 3)
+    likelihood, projections = MultivariateProbit(np.zeros(3)), project(RBF(1.0, 4.0), 3, X, np.arange(40))
+    whole = maximise_bound(projections, y, likelihood)
+    early = maximise_bound(projections, y, likelihood, deadline=OVER)
+    assert early.evaluations == 1
+    assert not early.converged
+    assert early.bound < whole.bound
+    np.testing.assert_allclose(early.mean, projections[0].R @ early.z)
+    with work_until(OVER), pytest.raises(Late):  # somebody else waits for it
+        maximise_bound(projections, y, likelihood)
+
+
+def test_selections_that_are_late_have_a_block():
+    X, y = classes(200, 3)
+    likelihood = MultivariateProbit(np.zeros(3))
+    pairs = fit_factorised(X, y, RBF(1.0, 4.0), likelihood, 50, deadline=OVER)
+    whole = fit_factorised(X, y, RBF(1.0, 4.0), likelihood, 50)
+    assert 0 < sum(map(len, pairs.active)) < sum(map(len, whole.active))
+    for some, rows in zip(pairs.active, whole.active, strict=True):
+        np.testing.assert_array_equal(some, rows[: len(some)])
+    rows = fit_variational(X, y, RBF(1.0, 4.0), 50, approximation="factorised", deadline=OVER).active
+    assert 0 < len(rows) < 50
+
+
+@pytest.mark.parametrize(
+    ("multi_class", "approximation"),
+    [("softmax", "projected"), ("softmax", "factorised"), ("variational", "projected")],
+)
+def test_many_classes_keep_to_the_time(multi_class, approximation):
+    X, y = classes(12_000, 6)
+    model = IVMClassifier(multi_class=multi_class, approximation=approximation, max_time=1.0, random_state=0)
+    start = time.process_time()
+    model.fit(X, y)
+    assert time.process_time() - start < 3.5  # 1.5 of them for the table of the softmax; it was 10 and more
+    assert np.all(np.isfinite(model.predict_proba(X[:20])))
+    assert model.stop_reason_ == "the time is used up"
+
+
+def test_little_time_leaves_classes_that_know_something():
+    X, y = classes(6000, 4)
+    model = IVMClassifier(multi_class="softmax", learn=None, max_time=1.0, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.3  # one sweep alone would leave the prior
