@@ -179,7 +179,8 @@ class Run:
         start = time.perf_counter()
 
         def watch(sweep: Sweep) -> bool:
-            seconds = driver.seconds[driver.size - 1] + time.perf_counter() - start
+            selecting = driver.seconds[driver.size - 1] if driver.size else 0.0  # it may be that no row says anything
+            seconds = selecting + time.perf_counter() - start
             told = self.tell and self.tell(
                 Progress(driver.size, wanted, sweep.change, seconds, None, sweep.log_evidence)
             )

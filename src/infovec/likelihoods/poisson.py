@@ -53,7 +53,7 @@ class Poisson(Likelihood):
     def predict(self, mean: Floats, var: Floats) -> Prediction:
         with np.errstate(over="ignore", invalid="ignore"):
             rate = np.exp(mean + self.bias + 0.5 * var)
-            return Prediction(rate, rate + rate**2 * np.expm1(var))
+            return Prediction(rate, np.where(np.isinf(rate), np.inf, rate + rate**2 * np.expm1(var)))
 
     def check_targets(self, y: Floats) -> None:
         strange = (y < 0) | (y != np.round(y))
