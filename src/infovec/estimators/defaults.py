@@ -71,7 +71,7 @@ def length_scales(deviation: Floats, extent: Floats) -> float | Floats:
 def column_spreads(X: Inputs, weight: _Weight = None) -> tuple[Floats, Floats]:
     """Standard deviation and range of every column without its outliers, in little memory; weights count for both."""
     centre, reach = usual_reach(X, weight)
-    unit = np.where((reach > _LARGE) | ((reach > 0.0) & (reach < 1.0 / _LARGE)), reach, 1.0)
+    unit = np.where((reach > _LARGE) | ((reach > 0.0) & (reach < 1.0 / _LARGE)), np.maximum(reach, 1e-300), 1.0)
     if np.any(unit != 1.0):  # squares would leave the range of the numbers
         deviation, extent = column_spreads(scale_columns(X.astype(np.float64), 1.0 / unit, "unit"), weight)
         return unit * deviation, unit * extent

@@ -15,6 +15,7 @@ from .geometry import as_dense, column_products, column_squares, inner, scale_co
 
 __all__ = ["MLP", "DotProduct", "Linear", "Polynomial"]
 
+_ROUNDING = 1e-16  # of one
 _MOST = 0.1  # of the largest number that inner products may be
 
 
@@ -237,7 +238,7 @@ class MLP(DotProduct):
         dx, dz = w * xx + b + 1.0, w * zz + b + 1.0
         root = np.sqrt(dx) * np.sqrt(dz)
         t = self._sine(S, xx, zz)
-        rise = self.variance / np.sqrt(1.0 - t * t)
+        rise = self.variance / np.sqrt(np.maximum(1.0 - t * t, _ROUNDING))
         by_dx, by_dz = -0.5 * rise * t / dx, -0.5 * rise * t / dz
         own = {
             "variance": np.arcsin(t),
