@@ -17,7 +17,7 @@ from .geometry import as_dense, column_products, column_squares, distances_to, e
 __all__ = ["RBF", "Exponential", "Matern", "RationalQuadratic", "Stationary"]
 
 _NOTHING = 1000.0  # exp(-1000) is zero, while products with it are numbers
-_FARTHEST = 1e150  # squared distance beyond which slopes are those of this one
+_FARTHEST = 1e20  # squared distance beyond which slopes are those of this one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
