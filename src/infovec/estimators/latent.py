@@ -45,7 +45,8 @@ class Latent:
         """Latent mean and variance."""
         inputs = self._read(X)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
-            return known(*self.posterior_.predict(inputs))
+            mean, var = known(*self.posterior_.predict(inputs))
+        return mean, var
 
     def _testimony(self, X: Inputs) -> dict[str, Floats]:
         """Predictions that a saved model must repeat when it is loaded."""
