@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from .fuzzing import files
+from .fuzzing import files, numeric
 
-PARTS: dict[str, Callable[[float, int], dict[str, Any]]] = {"files": files.run}
+PARTS: dict[str, Callable[[float, int], dict[str, Any]]] = {"files": files.run, "numeric": numeric.run}
 """What can be tried, by name."""
 
 _SHOWN = 20  # faults at most

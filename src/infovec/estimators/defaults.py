@@ -10,6 +10,7 @@ from scipy.special import ndtri
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import RBF, Bias, Kernel
+from ..kernels.geometry import scale_columns
 from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson, Probit, StudentT
 from ..numerics.moments import Moments
 from ..numerics.outliers import usual_reach
@@ -39,6 +40,7 @@ _CONSTANT = 1e-13  # of the largest target: differences that are rounding
 _NOISE_SHARE = 0.1  # of the variance of real targets
 _Weight: TypeAlias = Floats | None
 _Maker: TypeAlias = Callable[[Floats, _Weight], Likelihood]
+_LARGE = 1e140  # whose square is a number with room to spare
 _PIXELS = 64  # columns that may be in a common unit
 _BLOCK = 1 << 19  # numbers in double precision at a time
 
@@ -69,6 +71,10 @@ def length_scales(deviation: Floats, extent: Floats) -> float | Floats:
 def column_spreads(X: Inputs, weight: _Weight = None) -> tuple[Floats, Floats]:
     """Standard deviation and range of every column without its outliers, in little memory; weights count for both."""
     centre, reach = usual_reach(X, weight)
+    unit = np.where((reach > _LARGE) | ((reach > 0.0) & (reach < 1.0 / _LARGE)), np.maximum(reach, 1e-300), 1.0)
+    if np.any(unit != 1.0):  # squares would leave the range of the numbers
+        deviation, extent = column_spreads(scale_columns(X.astype(np.float64), 1.0 / unit, "unit"), weight)
+        return unit * deviation, unit * extent
     if not sparse.issparse(X):
         moments = Moments.of_rows(X, centre, reach)
         deviation = moments.deviation if weight is None else _weighted_deviation(X, weight, centre, reach)

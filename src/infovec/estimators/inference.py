@@ -197,7 +197,8 @@ class Run:
 
         def watch(sweep: Sweep) -> bool:
             times.append(time.perf_counter())
-            seconds = driver.seconds[driver.size - 1] + time.perf_counter() - start
+            selecting = driver.seconds[driver.size - 1] if driver.size else 0.0  # it may be that no row says anything
+            seconds = selecting + times[-1] - start
             told = self.tell and self.tell(
                 Progress(driver.size, wanted, sweep.change, seconds, None, sweep.log_evidence)
             )

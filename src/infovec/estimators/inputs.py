@@ -27,9 +27,10 @@ def read(estimator: Any, kernel: Kernel | None, X: Any, y: Any = "no targets", r
         return (X, _matching(y, len(X), real)) if training else X
     targets: dict[str, Any] = {"y": y, "y_numeric": real} if training else {}
     try:
-        checked = validate_data(
-            estimator, X, **targets, reset=training, accept_sparse="csr", dtype=(np.float64, np.float32), order="C"
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds everything up, first of all
+            checked = validate_data(
+                estimator, X, **targets, reset=training, accept_sparse="csr", dtype=(np.float64, np.float32), order="C"
+            )
         return (checked[0], checked[1].astype(np.float64)) if real else checked
     except ValueError as error:
         raise _explained(error, X, y, real) from error

@@ -6,12 +6,25 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Floats, Inputs
+from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..posterior import Posterior
 from .inputs import read
 
-__all__ = ["Latent"]
+__all__ = ["Latent", "known"]
+
+
+def known(*values: Floats) -> tuple[Floats, ...]:
+    """Return means and variances of a latent function, one for each row, checked to be numbers."""
+    for value in values:
+        bad = ~np.isfinite(value).reshape(len(value), -1).all(axis=1)
+        if bad.any():
+            raise ParameterError(
+                f"the latent function at row {int(np.argmax(bad))} of X is beyond floating point numbers: the row is "
+                "too far from the training rows for this kernel. Look at that row, or scale the columns before fitting"
+            )
+    return values
 
 
 class Latent:
@@ -31,7 +44,9 @@ class Latent:
     def _latent(self, X: Any) -> tuple[Floats, Floats]:
         """Latent mean and variance."""
         inputs = self._read(X)
-        return self.posterior_.predict(inputs)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+            mean, var = known(*self.posterior_.predict(inputs))
+        return mean, var
 
     def _testimony(self, X: Inputs) -> dict[str, Floats]:
         """Predictions that a saved model must repeat when it is loaded."""
@@ -65,7 +80,8 @@ class Latent:
         """
         if not return_std and not return_noise:
             inputs = self._read(X)
-            return self.posterior_.mean(inputs)
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+                return known(self.posterior_.mean(inputs))[0]
         mean, var = self._latent(X)
         if not return_noise:
             return mean, np.sqrt(var)

@@ -23,6 +23,8 @@ __all__ = ["APPROXIMATIONS", "SELECTIONS", "prepare"]
 
 APPROXIMATIONS = ("projected", "factorised")
 SELECTIONS = ("auto", "all", "shrinking", "refilled")
+_LARGEST_VARIANCE = 1e140  # whose square is a number with room to spare
+_BLOCK_ROWS = 4096
 _FEW_ROWS = 5000  # up to here all rows are considered to the end unless asked otherwise
 _AUTO_MOST = 4000  # active rows at most when their number is left to the data
 _AUTO_FEWEST = 200  # training rows from which some can be held back
@@ -48,6 +50,7 @@ def prepare(
     held_back[initial] = False
     block_size, pool_size = open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size)
     schedule = Schedule.choose(block_size, pool_size, n, wanted)
+    _check_variance(kernel, sample)
     asked = precision(estimator.dtype)
     dtype = "float64" if n * wanted * n_functions <= SMALL_STUBS else asked
     limit = memory_limit(estimator.max_memory) - kind.more_bytes(n, wanted, n_functions)
@@ -71,6 +74,24 @@ def prepare(
         rule, dtype, selection, priority, held_back, approximation, blur, calibrate,
         kept, bool(estimator.warm_start), sample, limit, sample.group,
     ).sufficient()  # fmt: skip
+
+
+def _check_variance(kernel: Kernel, sample: Sample) -> None:
+    """Refuse a kernel on rows where squares of its variance would be no numbers."""
+    n, inside = sample.X.shape[0], sample.inside
+    if not kernel.numeric:
+        return
+    for start in range(0, n, _BLOCK_ROWS):
+        rows = inside[np.arange(start, min(start + _BLOCK_ROWS, n))].astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):  # that is what is looked for
+            var = np.asarray(kernel.diag(rows), dtype=np.float64)
+        if not np.all(np.abs(var) < _LARGEST_VARIANCE):
+            worst = int(np.argmax(~(np.abs(var) < _LARGEST_VARIANCE)))
+            unit = "" if sample.unit.plain else ", in squared standard deviations of the targets"
+            raise ParameterError(
+                f"the kernel gives row {sample.rows[start + worst]} a variance of {var[worst]:.3g}{unit}, with which "
+                "floating point numbers cannot reckon; give a kernel of smaller variance or scale the columns of X"
+            )
 
 
 def _blur(asked: Any, otherwise: bool) -> bool:

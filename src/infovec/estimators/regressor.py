@@ -153,6 +153,14 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
                 "predict_latent for the standard deviation of the function alone",
                 stacklevel=outside(),
             )
+        elif np.any(np.isinf(mean)) or (return_std and np.any(np.isinf(var))):
+            row = int(np.argmax(np.isinf(mean) | np.isinf(var)))
+            warnings.warn(
+                f"the prediction for row {row} is infinite, since its mean or variance is beyond the largest number: "
+                "the model knows next to nothing of that row. Give a kernel of smaller variance, or a unit of the "
+                "targets that makes them smaller, or ask predict_latent",
+                stacklevel=outside(),
+            )
         return (mean, np.sqrt(var)) if return_std else mean
 
     def _target(self, X: Any) -> tuple[Floats, Floats]:

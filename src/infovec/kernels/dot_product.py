@@ -15,6 +15,9 @@ from .geometry import as_dense, column_products, column_squares, inner, scale_co
 
 __all__ = ["MLP", "DotProduct", "Linear", "Polynomial"]
 
+_ROUNDING = 1e-16  # of one
+_MOST = 0.1  # of the largest number that inner products may be
+
 
 class Partials(NamedTuple):
     """Derivatives of a kernel of x'z, |x|^2 and |z|^2, and of its own parameters."""
@@ -37,27 +40,46 @@ class DotProduct(Kernel):
     def _partials(self, S: Floats, xx: Floats, zz: Floats) -> Partials:
         """Its derivatives."""
 
+    @property
+    def _gain(self) -> float:
+        """What inner products are multiplied by."""
+        return 1.0
+
     def _scaled(self, X: Inputs) -> Inputs:
         relevance = getattr(self, "relevance", None)
         return X if relevance is None else scale_columns(X, np.sqrt(relevance), "relevance")
 
+    def _measured(self, X: Inputs) -> tuple[Inputs, Floats]:
+        """Scaled inputs and their squared norms, which bound all inner products; checked to be numbers."""
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused below
+            scaled = self._scaled(X)
+            xx = squared_norms(scaled)
+            large = ~(np.max(xx, initial=0.0) * max(self._gain, 1.0) < _MOST * float(np.finfo(xx.dtype).max))
+        if large:
+            row, reach = int(np.argmax(~(xx < np.inf) | (xx == np.max(xx)))), np.max(np.abs(as_dense(X)))
+            raise ParameterError(
+                f"{type(self).__name__}: the inner product of row {row} with itself is no floating point number of "
+                f"{xx.dtype}, since X reaches {reach:.3g}; scale the columns, for example with "
+                "sklearn.preprocessing.StandardScaler, or give smaller variances and relevances"
+            )
+        return scaled, xx
+
     def on(self, Z: Inputs) -> Block:
-        Z = self._scaled(Z)
-        zz = squared_norms(Z)
+        Z, zz = self._measured(Z)
 
         def block(X: Inputs) -> Floats:
-            X = self._scaled(X)
-            return self._value(inner(X, Z), squared_norms(X)[:, None], zz)
+            X, xx = self._measured(X)
+            return self._value(inner(X, Z), xx[:, None], zz)
 
         return block
 
     def diag(self, X: Inputs) -> Floats:
-        xx = squared_norms(self._scaled(X))
+        _, xx = self._measured(X)
         return self._value(xx.copy(), xx, xx)
 
     def _pair(self, X: Inputs, Z: Inputs) -> tuple[Inputs, Inputs, Partials]:
-        X, Z = self._scaled(X.astype(np.float64)), self._scaled(Z.astype(np.float64))
-        return X, Z, self._partials(inner(X, Z), squared_norms(X)[:, None], squared_norms(Z))
+        (X, xx), (Z, zz) = self._measured(X.astype(np.float64)), self._measured(Z.astype(np.float64))
+        return X, Z, self._partials(inner(X, Z), xx[:, None], zz)
 
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
         if Z is None:
@@ -72,8 +94,7 @@ class DotProduct(Kernel):
         return self._gradient(by_name)
 
     def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
-        X = self._scaled(X.astype(np.float64))
-        xx = squared_norms(X)
+        X, xx = self._measured(X.astype(np.float64))
         d = self._partials(xx.copy(), xx, xx)
         by_name = {name: w @ slope for name, slope in d.own.items()}
         if getattr(self, "relevance", None) is not None:
@@ -89,8 +110,7 @@ class DotProduct(Kernel):
         return self._scaled(by_x), self._scaled(by_z)
 
     def diag_input_vjp(self, X: Inputs, w: Floats) -> Floats:
-        X = self._scaled(as_dense(X))
-        xx = squared_norms(X)
+        X, xx = self._measured(as_dense(X))
         d = self._partials(xx.copy(), xx, xx)
         scaled: Floats = self._scaled(2.0 * (w * (d.by_product + d.by_xx + d.by_zz))[:, None] * X)
         return scaled
@@ -117,6 +137,10 @@ class Linear(DotProduct):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"variance": LOG} if self.relevance is None else {"variance": LOG, "relevance": LOG}
+
+    @property
+    def _gain(self) -> float:
+        return self.variance
 
     def _value(self, S: Floats, xx: Floats, zz: Floats) -> Floats:
         S *= self.variance
@@ -158,7 +182,7 @@ class Polynomial(DotProduct):
         return {"offset": LOG, "variance": LOG}
 
     def _cosine(self, S: Floats, xx: Floats, zz: Floats) -> Floats:
-        return (S + self.offset) / np.sqrt((xx + self.offset) * (zz + self.offset))
+        return (S + self.offset) / (np.sqrt(xx + self.offset) * np.sqrt(zz + self.offset))
 
     def _value(self, S: Floats, xx: Floats, zz: Floats) -> Floats:
         return self.variance * self._cosine(S, xx, zz) ** self.degree
@@ -166,7 +190,7 @@ class Polynomial(DotProduct):
     def _partials(self, S: Floats, xx: Floats, zz: Floats) -> Partials:
         t = self._cosine(S, xx, zz)
         rise = self.variance * self.degree * t ** (self.degree - 1)
-        root = np.sqrt((xx + self.offset) * (zz + self.offset))
+        root = np.sqrt(xx + self.offset) * np.sqrt(zz + self.offset)
         by_xx, by_zz = -0.5 * rise * t / (xx + self.offset), -0.5 * rise * t / (zz + self.offset)
         own = {"offset": rise / root + by_xx + by_zz, "variance": t**self.degree}
         return Partials(rise / root, by_xx, by_zz, own)
@@ -197,9 +221,13 @@ class MLP(DotProduct):
         free: dict[str, Transform] = {"variance": LOG, "weight_variance": LOG, "bias_variance": LOG}
         return free if self.relevance is None else {**free, "relevance": LOG}
 
+    @property
+    def _gain(self) -> float:
+        return self.weight_variance
+
     def _sine(self, S: Floats, xx: Floats, zz: Floats) -> Floats:
         w, b = self.weight_variance, self.bias_variance
-        sine = (w * S + b) / np.sqrt((w * xx + b + 1.0) * (w * zz + b + 1.0))
+        sine = (w * S + b) / (np.sqrt(w * xx + b + 1.0) * np.sqrt(w * zz + b + 1.0))
         return np.clip(sine, -1.0, 1.0)
 
     def _value(self, S: Floats, xx: Floats, zz: Floats) -> Floats:
@@ -208,9 +236,9 @@ class MLP(DotProduct):
     def _partials(self, S: Floats, xx: Floats, zz: Floats) -> Partials:
         w, b = self.weight_variance, self.bias_variance
         dx, dz = w * xx + b + 1.0, w * zz + b + 1.0
-        root = np.sqrt(dx * dz)
+        root = np.sqrt(dx) * np.sqrt(dz)
         t = self._sine(S, xx, zz)
-        rise = self.variance / np.sqrt(1.0 - t * t)
+        rise = self.variance / np.sqrt(np.maximum(1.0 - t * t, _ROUNDING))
         by_dx, by_dz = -0.5 * rise * t / dx, -0.5 * rise * t / dz
         own = {
             "variance": np.arcsin(t),

@@ -13,6 +13,7 @@ __all__ = [
     "column_products",
     "column_squares",
     "distances_to",
+    "extreme",
     "inner",
     "scale_columns",
     "squared_norms",
@@ -22,6 +23,7 @@ _FEW_COLUMNS = 4
 _MOSTLY_EMPTY = 4  # columns for each entry from which most of them are empty
 _LARGE = 2**20  # numbers from which a copy is worth avoiding
 _SMALLEST = 1e-20  # squared norm and squared factor whose products single precision holds with room to spare
+_EXTREME = {"f": 1e15, "d": 1e150}  # numbers, by precision, from which squares of differences may overflow
 _FAR = 100.0  # squared norm from which single precision would blur the distances among rows that are neighbours
 
 
@@ -60,13 +62,18 @@ def scale_columns(X: Inputs, factor: float | Floats, name: str) -> Inputs:
     """X with its columns multiplied by ``factor``; ``name`` is the parameter to blame for a wrong length."""
     if np.ndim(factor) == 0:
         return X if factor == 1.0 else X * float(factor)
-    if np.size(factor) != X.shape[1]:
+    check_columns(X, factor, name)
+    factor = np.asarray(factor, dtype=X.dtype)
+    return X.multiply(factor).tocsr() if sparse.issparse(X) else X * factor
+
+
+def check_columns(X: Inputs, factor: float | Floats, name: str) -> None:
+    """Check that a factor is one number, or has one for each column."""
+    if np.ndim(factor) and np.size(factor) != X.shape[1]:
         raise ParameterError(
             f"{name} has {np.size(factor)} entries, but the inputs have {X.shape[1]} columns; "
             "give one for each column, or a single number"
         )
-    factor = np.asarray(factor, dtype=X.dtype)
-    return X.multiply(factor).tocsr() if sparse.issparse(X) else X * factor
 
 
 def as_dense(X: Inputs) -> Floats:
@@ -80,8 +87,39 @@ def distances_to(Z: Inputs, factor: float | Floats = 1.0, name: str = "factor") 
     By |x|^2 + |z|^2 - 2 x'z. Dense inputs are first moved to the mean of Z, since large offsets would cancel; but a
     large Z that lies around the origin is kept as it is, without a copy. With few columns the differences are squared
     and added directly, which cancels nothing. In single precision, distances among rows far out are computed in
-    double. ``name`` is the parameter to blame for a factor of the wrong length.
+    double. ``name`` is the parameter to blame for a factor of the wrong length. Where numbers are so large that squares
+    overflow, the differences are taken before anything else, in double precision: equal rows are at distance zero,
+    and what is too far for a number is infinitely far.
     """
+    check_columns(Z, factor, name)
+    if extreme(Z, factor):
+        return lambda X: _carefully(X, Z, factor)
+    usual = _usual_distances_to(Z, factor, name)
+    return lambda X: _carefully(X, Z, factor) if extreme(X, factor) else usual(X)
+
+
+def extreme(X: Inputs, factor: float | Floats) -> bool:
+    """Whether a factor, or the product of both, may leave the range in which squares are numbers."""
+    data, most = X.data if sparse.issparse(X) else X, _EXTREME[X.dtype.char]
+    scale = float(np.max(np.abs(factor)))
+    reach = max(float(np.max(data)), -float(np.min(data))) if data.size else 0.0
+    return not (scale < most and reach < most and reach * scale < most)
+
+
+def _carefully(X: Inputs, Z: Inputs, factor: float | Floats) -> Floats:
+    """Squared distances by differences, which are multiplied before they are squared; infinite beyond all numbers."""
+    dtype, X, Z = np.result_type(X.dtype, Z.dtype), as_dense(X), as_dense(Z)
+    D = np.zeros((len(X), len(Z)))
+    with np.errstate(over="ignore"):  # that is what far means
+        for j, by in enumerate(np.broadcast_to(factor, X.shape[1])):
+            difference = X[:, j, None] - Z[:, j]
+            difference *= by
+            difference *= difference
+            D += difference
+        return D.astype(dtype, copy=False)
+
+
+def _usual_distances_to(Z: Inputs, factor: float | Floats, name: str) -> Callable[[Inputs], Floats]:
     large = isinstance(Z, np.ndarray) and Z.size > _LARGE and Z.shape[1] > _FEW_COLUMNS
     if large and _around_origin(Z, factor, name):
         by_products = _by_products(Z, factor)
@@ -95,7 +133,7 @@ def _scaled_distances_to(Z: Inputs) -> Callable[[Inputs], Floats]:
         return _by_products(Z)
     if Z.shape[1] <= _FEW_COLUMNS:
         return lambda X: _directly(_plain(X), Z)
-    centre = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype)
+    centre = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype) if len(Z) else np.zeros(Z.shape[1], dtype=Z.dtype)
     centred = _by_products(Z - centre)
     return lambda X: centred(_plain(X) - centre)
 

@@ -12,9 +12,12 @@ from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..numerics.transforms import LOG, Interval, Transform
 from .algebra import Block, Kernel
-from .geometry import as_dense, column_products, column_squares, distances_to, scale_columns
+from .geometry import as_dense, column_products, column_squares, distances_to, extreme, scale_columns
 
 __all__ = ["RBF", "Exponential", "Matern", "RationalQuadratic", "Stationary"]
+
+_NOTHING = 1000.0  # exp(-1000) is zero, while products with it are numbers
+_FARTHEST = 1e20  # squared distance beyond which slopes are those of this one
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,11 +80,20 @@ class Stationary(Kernel):
 
     def _pair(self, X: Inputs, Z: Inputs) -> tuple[Inputs, Inputs, Floats]:
         """Both inputs, scaled, in double precision and around a common centre, and D."""
+        if extreme(X, self._factor) or extreme(Z, self._factor):
+            return self._extreme_pair(as_dense(X), as_dense(Z))
         X, Z = (self._scaled(inputs.astype(np.float64, copy=False)) for inputs in (X, Z))
-        if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray):
+        if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and len(Z):
             centre = Z.mean(axis=0)
             X, Z = X - centre, Z - centre
         return X, Z, distances_to(Z)(X)
+
+    def _extreme_pair(self, X: Floats, Z: Floats) -> tuple[Floats, Floats, Floats]:
+        """The same where squares overflow, no number so large that its product with a slope of zero is none."""
+        D = np.minimum(distances_to(Z, self._factor, "length_scale")(X), _FARTHEST)
+        with np.errstate(over="ignore"):
+            X, Z = (np.clip(self._scaled(inputs), -np.sqrt(_FARTHEST), np.sqrt(_FARTHEST)) for inputs in (X, Z))
+        return X, Z, D
 
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
         if Z is None:
@@ -173,7 +185,7 @@ class Matern(Stationary):
     def _profile(self, D: Floats) -> Floats:
         if np.isinf(self.nu):
             return np.exp(-0.5 * D)
-        t = np.sqrt(2.0 * self.nu * D, dtype=D.dtype)
+        t = np.minimum(np.sqrt(2.0 * self.nu * D, dtype=D.dtype), _NOTHING)
         if self.nu == 0.5:
             return np.exp(-t)
         if self.nu == 1.5:
@@ -185,7 +197,7 @@ class Matern(Stationary):
     def _slope(self, D: Floats) -> Floats:
         if np.isinf(self.nu):
             return -0.5 * np.exp(-0.5 * D)
-        t = np.sqrt(2.0 * self.nu * D)
+        t = np.minimum(np.sqrt(2.0 * self.nu * D), _NOTHING)
         if self.nu == 1.5:
             return -1.5 * np.exp(-t)
         if self.nu == 2.5:

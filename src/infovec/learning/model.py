@@ -141,12 +141,13 @@ class Model:
 
     @property
     def bounds(self) -> Floats:
-        """Lower and upper bound of each step."""
+        """Lower and upper bound of each step; none is always allowed, even where a parameter starts beyond its own."""
         own = np.concatenate([self.kernel.bounds, self.likelihood.bounds]) - self.start[:, None]
         asked = np.full_like(own, np.nan) if self.limits is None else self.limits - self.start[:, None]
         near = np.where(np.isnan(asked), [-_FARTHEST, _FARTHEST], asked)
         low, high = np.maximum(own[:, 0], near[:, 0]), np.minimum(own[:, 1], near[:, 1])
-        return np.array([(low[self.group == g].max(), high[self.group == g].min()) for g in range(self.size)])
+        ends = np.array([(low[self.group == g].max(), high[self.group == g].min()) for g in range(self.size)])
+        return np.stack([np.minimum(ends[:, :1], 0.0), np.maximum(ends[:, 1:], 0.0)], axis=-1).reshape(-1, 2)
 
     def pull(self, gradient: Floats) -> Floats:
         """Gradient in the steps from the gradient in all free numbers."""

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from .._types import Floats
-from ..numerics.normal import log_half_transform
+from ..numerics.normal import hazard, hazard_excess, log_half_transform
 from ..numerics.transforms import IDENTITY, LOG, Transform
 from .base import Discrete, Tilted
 
@@ -25,6 +26,7 @@ def _alternating_weights(order: int) -> Floats:
     return weights / d
 
 
+_WIDE, _STEEP = 1e10, 1e-4  # variance, and mean for each of it, where the series cancels and a normal noise does
 _ORDER = 24
 _K = np.arange(_ORDER)[:, None]
 _W = _alternating_weights(_ORDER)
@@ -77,6 +79,26 @@ def _logistic_gaussian(mean: Floats, var: Floats) -> Tilted:
               A_k = \int_0^\infty e^{-k f} N(f) df, \quad B_k = \int_{-\infty}^0 e^{k f} N(f) df
     """
     mean, var = np.broadcast_arrays(*np.asarray([mean, np.maximum(var, 1e-20)], dtype=np.float64))
+    wide = (var > _WIDE) & (np.abs(mean) < _STEEP * var)
+    if wide.any():
+        found = np.empty((3, *mean.shape))
+        found[:, wide], found[:, ~wide] = _step_gaussian(mean[wide], var[wide]), _by_series(mean[~wide], var[~wide])
+        return Tilted(*found)
+    return _by_series(mean, var)
+
+
+def _step_gaussian(mean: Floats, var: Floats) -> Tilted:
+    r"""The same where the variance is so large that only the variance of logistic noise counts, :math:`\pi^2 / 3`.
+
+    What it leaves out is of the order of :math:`1 / v^2` and :math:`(m / v)^4`.
+    """
+    sd = np.sqrt(var + np.pi**2 / 3.0)
+    u = mean / sd
+    h = hazard(u)
+    return Tilted(log_ndtr(u), h / sd, h * hazard_excess(u, h) / sd**2)
+
+
+def _by_series(mean: Floats, var: Floats) -> Tilted:
     above = log_half_transform(_K, mean, var)  # log A_k
     below = log_half_transform(_K + 1.0, -mean, var)  # log B_{k+1}
     top = np.maximum(above[0], below[0])

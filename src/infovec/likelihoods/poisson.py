@@ -51,9 +51,11 @@ class Poisson(Likelihood):
         return np.where(y > -0.5, gammaincc(np.maximum(y + 0.5, 1e-300), rate), 0.0)
 
     def predict(self, mean: Floats, var: Floats) -> Prediction:
-        with np.errstate(over="ignore", invalid="ignore"):
-            rate = np.exp(mean + self.bias + 0.5 * var)
-            return Prediction(rate, rate + rate**2 * np.expm1(var))
+        log_rate = mean + self.bias
+        with np.errstate(over="ignore"):  # a rate beyond all numbers is infinite
+            rate = np.exp(log_rate + 0.5 * var)
+            square = np.exp(np.where(var > 0.0, 2.0 * (log_rate + var), 0.0))
+            return Prediction(rate, rate - square * np.expm1(-var))
 
     def check_targets(self, y: Floats) -> None:
         strange = (y < 0) | (y != np.round(y))

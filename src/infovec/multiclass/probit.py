@@ -6,13 +6,14 @@ from typing import ClassVar
 import numpy as np
 
 from .._types import Floats, Rows
-from ..numerics.normal import hazard_excess, log_ndtr
+from ..numerics.normal import hazard, hazard_excess, log_ndtr
 from .likelihood import RaceLikelihood
 from .race import Noise, Shape
 
 __all__ = ["MultivariateProbit"]
 
 _LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
+_DEEP = 1e4
 _REACH = 8.0  # standard deviations
 
 
@@ -25,7 +26,10 @@ class _Normal(Noise):
         sd = np.sqrt(1.0 + var)
         z = np.minimum(t / sd, 37.0)  # beyond, all three are zero
         log = log_ndtr(z)
-        h = np.exp(-0.5 * z * z - _LOG_SQRT_2PI - log)
+        deep = z < -_DEEP
+        h = np.exp(np.where(deep, 0.0, -0.5 * z * z - _LOG_SQRT_2PI - log))
+        if deep.any():  # where nothing is left of the difference
+            h[deep] = hazard(z[deep])
         return Shape(log, h / sd, h * hazard_excess(z, h) / (1.0 + var))
 
     def log_both(self, t: Floats, var: Floats) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..numerics.cholesky import solve_lower
+from ..numerics.cholesky import beyond_identity, solve_lower
 from ..posterior import FactorisedPosterior
 
 __all__ = ["Cavities", "ClassSites", "Dense", "PairSites", "cavities", "kernel_of_each"]
@@ -77,8 +77,7 @@ class Dense:
     def of(cls, kernel: Kernel, sites: ClassSites, X: Inputs, at: Rows) -> "Dense":
         """Return the class at the rows ``at`` of X, which are distinct and have all active ones among them."""
         root, X_active = np.sqrt(sites.precision), _double(X[sites.rows])
-        B = np.eye(len(root)) + root[:, None] * kernel(X_active) * root
-        L = np.linalg.cholesky(B)
+        L = beyond_identity(root[:, None] * kernel(X_active) * root)
         beta = solve_lower(L, sites.b / root)
         here = _double(X[at])
         prior_var = np.asarray(kernel.diag(here), dtype=np.float64)

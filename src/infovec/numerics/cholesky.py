@@ -10,7 +10,7 @@ from scipy.linalg.lapack import dtrtri
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 
-__all__ = ["append", "downdate", "inverse_lower", "row_solver", "solve_lower", "update"]
+__all__ = ["append", "beyond_identity", "downdate", "inverse_lower", "row_solver", "solve_lower", "update"]
 
 _PANEL = 128  # columns solved at once: enough for a fast product, few enough to waste little on the diagonal
 _WIDE = 512  # columns of an inverse made at once
@@ -48,6 +48,17 @@ def append(L: Floats, cross: Floats, corner: Floats) -> Floats:
             "drop duplicates among them or add a little to the diagonal"
         ) from error
     return np.block([[L, np.zeros((d, k))], [below, new]])
+
+
+def beyond_identity(A: Floats) -> Floats:
+    r"""Lower factor of :math:`I + A`."""
+    try:
+        return np.linalg.cholesky(np.eye(len(A)) + A)
+    except np.linalg.LinAlgError as error:
+        raise NotPositiveDefinite(
+            f"the kernel times the precision of what was observed reaches {np.max(np.abs(A), initial=0.0):.2g}, beside "
+            "which nothing else counts; give a kernel of smaller variance, smaller weights, or scale the columns of X"
+        ) from error
 
 
 def update(L: Floats, x: Floats) -> Floats:

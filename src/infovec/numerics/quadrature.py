@@ -23,6 +23,7 @@ _ORDERS = (24, 40)  # the two Gauss-Hermite orders that must agree
 _AGREEMENT = 1e-9  # relative to the standard deviation of the Gaussian
 _PANEL = 48  # Gauss-Legendre nodes on a panel
 _DROPS = (1.0, 40.0)  # panels end where the density is e^-1 and e^-40 of the peak
+_NO_VARIANCE, _LEAST = 1e-100, 1e-12  # variance that is none, and what stands for it: derivatives need some
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -69,6 +70,7 @@ def tilted_moments(
     ``take(rows)`` returns the function for some of them.
     """
     y, mean, var = np.broadcast_arrays(np.asarray(y), *np.asarray([mean, var], dtype=np.float64))
+    var = np.where(var > _NO_VARIANCE, var, _LEAST)
     y, mean, sd = (np.atleast_1d(v) for v in (y, mean, np.sqrt(var)))
 
     def standardised(rows: slice | Rows, log_prob: LogProb) -> LogDensity:

@@ -174,7 +174,8 @@ class _State:
         )
         best = next_damping(damping, sum(f.steps.along for f in found), sum(f.steps.before for f in found))
         self.leash, self.tries = min(1.0, 2.0 * self.leash), 0
-        self.expected = change * min(_CAUTION * change / self.change, 1.0)  # of the next sweep, if it goes on like this
+        shrinking = min(_CAUTION * change / self.change, 1.0) if self.change > 0.0 else 1.0
+        self.expected = change * shrinking  # of the next sweep, if it goes on like this
         self.damping, self.change = min(best, self.most, self.leash), change
         self.log_evidence = _log_evidence(self.shards, self.beliefs)
         return Sweep(self.log_evidence, change, damping, visited)

@@ -59,8 +59,9 @@ class Pool:
 
     def run(self) -> Inclusions:
         """Include the best row again and again until ``size`` are in or none is worth it."""
-        for q in range(len(self.R)):
-            if q:
+        refused = False
+        while len(self.order) < len(self.R):
+            if self.order or refused:
                 value = open_scores(
                     self.score, self.likelihood, self.candidates.y, self.mean, self.var, self.candidates.prior_var,
                     self.taken, self.min_var,
@@ -69,19 +70,23 @@ class Pool:
             i = int(np.argmax(self.key))
             if not np.isfinite(self.key[i]):
                 break
-            self._include(q, i)
+            refused = not self._include(len(self.order), i)
         chosen, q = np.array(self.order, dtype=np.intp), len(self.order)
         return Inclusions(
             self.candidates.rows[chosen], self.candidates.X[chosen], np.sqrt(self.precision),
             self.L_left[:q], self.L_corner[:q, :q], np.array(self.beta),
         )  # fmt: skip
 
-    def _include(self, q: int, i: int) -> None:
+    def _include(self, q: int, i: int) -> bool:
+        """Include a row, unless its site is flat when looked at alone: one that is lost in rounding among others."""
         at = slice(i, i + 1)
         y, mean, var = self.candidates.y[at], self.mean[at], self.var[at]
         likelihood = self.likelihood.take(np.array([i]))
         tilted = likelihood.tilted(y, mean, var)
         site = likelihood.site(y, mean, var, tilted)
+        self.taken[i] = True
+        if not site.precision[0] > 0.0:
+            return False
         self.scores.append(float(self.score(*tilted, mean, var)[0]))
         pi, b, h, a = (float(v[0]) for v in (site.precision, site.b, mean, var))
         root, corner = np.sqrt(pi), np.sqrt(1.0 + pi * a)  # SLH C.1: pi^1/2 and l
@@ -92,10 +97,10 @@ class Pool:
         self.L_corner[q, :q], self.L_corner[q, q] = root * R[:q, i], corner
         self.mean += self.beta[q] * R[q]
         self.var -= R[q] ** 2
-        self.taken[i] = True
         self.order.append(i)
         self.precision.append(pi)
         self.site_mean.append(b / pi)
+        return True
 
 
 def _covariance(candidates: Candidates, kernel: Kernel) -> Floats:

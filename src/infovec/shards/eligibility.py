@@ -29,7 +29,7 @@ def open_scores(
     that is not log-concave); and rows without a finite score.
     """
     log_z, g, nu = likelihood.tilted(y, mean, np.maximum(var, min_var * prior_var))
-    precision = nu / np.maximum(1.0 - var * nu, 1e-300)
+    precision = nu / np.maximum(1.0 - var * nu, 1e-15)  # as in ``Likelihood.site``
     open_ = ~taken & (var > min_var * prior_var) & (precision * prior_var > _MIN_PRECISION)
     value = score(log_z, g, nu, mean, var)
     return np.where(open_ & np.isfinite(value), value, -np.inf)

@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..numerics.cholesky import row_solver, solve_lower
+from ..numerics.cholesky import beyond_identity, row_solver, solve_lower
 from ..projected import make_basis
 from ..shards import Basis
 
@@ -61,7 +61,7 @@ class Projection:
         V = row_solver(basis.L, dtype)(V)
         left = np.maximum(prior_var - np.einsum("ij,ij->i", V, V), 0.0)
         W = V * np.sqrt(weight).astype(dtype)[:, None]
-        Q = np.linalg.cholesky(np.eye(len(active)) + np.asarray(W.T @ W, dtype=np.float64))
+        Q = beyond_identity(np.asarray(W.T @ W, dtype=np.float64))
         return cls(kernel, classes, basis, row_solver(Q, dtype)(V), Q, left, weight)
 
     @cached_property
