@@ -16,7 +16,7 @@ from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import NotPositiveDefinite, ParameterError
 from infovec.kernels import MLP, RBF, Exponential, Linear, Matern, Polynomial, RationalQuadratic
 from infovec.learning.model import Model
-from infovec.likelihoods import Gaussian, Logit, Poisson
+from infovec.likelihoods import Gaussian, Logit, Ordinal, Poisson
 from infovec.multiclass import MultivariateProbit
 from infovec.numerics.cholesky import beyond_identity
 from infovec.numerics.quadrature import tilted_moments
@@ -210,3 +210,14 @@ def test_learning_may_begin_beyond_its_bounds():
     low, high = Model.begin(RBF(1e-115, 1e66), Gaussian()).bounds.T
     assert np.all(low <= 0.0)
     assert np.all(high >= 0.0)
+
+
+def test_powers_of_a_likelihood_under_a_gaussian_without_width():
+    mean, power = np.array([-1.0, 0.3, 2.0, 0.3]), np.array([2.0, 0.5, 7.0, 3.0])
+    var = np.array([0.0, 1e-310, 1e-40, 1e-17])
+    likelihood, y = Ordinal([-0.5, 0.5]), np.array([0.0, 1.0, 2.0, 2.0])
+    log_z, g, nu = likelihood.tilted_power(y, mean, var, power)
+    once = likelihood.tilted(y, mean, np.full(4, 1e-12))
+    np.testing.assert_allclose(log_z, power * once.log_z, rtol=1e-6)
+    np.testing.assert_allclose(g, power * once.g, rtol=1e-5)
+    np.testing.assert_allclose(nu, power * once.nu, rtol=1e-3)

@@ -22,6 +22,7 @@ _FAR, _FAR_WEIGHT = np.polynomial.legendre.leggauss(32)
 _FAR, _LOG_FAR = 0.5 * (_FAR + 1.0), np.log(0.5 * _FAR_WEIGHT)
 _REACH = 8.5  # standard deviations beyond which there is nothing
 _ORDER = 32
+_POINT = 1e-8  # change of the logarithm within a deviation below which the Gaussian is a point
 _AGREEMENT = 1e-7  # of half the order: the whole is far better
 _ROWS = 512  # at a time: their nodes stay in the cache
 
@@ -44,8 +45,8 @@ def ndtr_power_moments(mean: Floats, var: Floats, power: Floats) -> TiltedMoment
         for start in range(0, len(rows), _ROWS):
             at = rows[start : start + _ROWS]
             found[:, at] = moments(mean[at], sd[at], power[at], mode[at], bend[at])
-    log_z, first, spread = found
-    return TiltedMoments(log_z, first / sd, (1.0 - spread) / sd**2)
+    h = hazard(mean)
+    return _or_at_a_point(TiltedMoments(log_ndtr(mean), h, h * hazard_excess(mean, h)), mean, sd, power, found)[0]
 
 
 def bell_power_moments(
@@ -55,7 +56,7 @@ def bell_power_moments(
 
     ``curve(f)`` returns log p(y | f) with its slope and minus its curvature in f, for f of shape (n,) or (n, nodes).
     """
-    sd, x = np.sqrt(var), np.zeros(len(mean))
+    sd, x = np.sqrt(np.maximum(var, 1e-300)), np.zeros(len(mean))
     for _ in range(15):
         _, slope, bend = curve(mean + sd * x)
         bend = 1.0 + power * var * bend
@@ -69,9 +70,21 @@ def bell_power_moments(
         places = x[:, None] + nodes / np.sqrt(bend)[:, None]
         terms = power[:, None] * curve(mean[:, None] + sd[:, None] * places).log_z - 0.5 * places**2 + log_weights
         orders.append(_summed(terms - 0.5 * np.log(2.0 * np.pi * bend)[:, None], places))
-    coarse, (log_z, first, spread) = orders
-    agree = np.all(np.abs(orders[1] - coarse) <= _AGREEMENT * np.maximum(1.0, np.abs(coarse)), axis=0)
-    return TiltedMoments(log_z, first / sd, (1.0 - spread) / sd**2), agree
+    coarse, fine = orders
+    agree = np.all(np.abs(fine - coarse) <= _AGREEMENT * np.maximum(1.0, np.abs(coarse)), axis=0)
+    moments, point = _or_at_a_point(curve(mean), mean, sd, power, fine)
+    return moments, agree | point
+
+
+def _or_at_a_point(
+    at: TiltedMoments, mean: Floats, sd: Floats, power: Floats, found: Floats
+) -> tuple[TiltedMoments, Mask]:
+    """Derivatives in the mean from the moments of (z - m) / s, or those at the mean where the Gaussian is a point."""
+    log_z, first, spread = found
+    change = np.maximum(power * np.abs(at.g), 1.0 + np.abs(mean))  # of the logarithm, and of the argument itself
+    point = (sd * change < _POINT) & (power * sd**2 * np.abs(at.nu) < _POINT**2)
+    g, nu = np.where(point, power * at.g, first / sd), np.where(point, power * at.nu, (1.0 - spread) / sd**2)
+    return TiltedMoments(np.where(point, power * at.log_z, log_z), g, nu), point
 
 
 def _mode(mean: Floats, sd: Floats, power: Floats) -> tuple[Floats, Floats]:
