@@ -47,7 +47,7 @@ def quick(dataset, tmp_path_factory):
 def test_sparse_model_selection_by_gain_finds_the_relevant_inputs_and_at_random_does_not(quick):
     rows, _ = quick
     assert rows["table 4.4 info-gain d=100: share of successful runs"][0] == 1.0
-    assert rows["table 4.4 info-gain d=100: error"][0] < 1.2 * 0.0252  # the Thesis: 0.0252; SciPy 1.13 ends at 0.0291
+    assert rows["table 4.4 info-gain d=100: error"][0] < 1.15 * 0.0252  # the Thesis: 0.0252
     assert rows["table 4.4 random d=100: share of successful runs"][0] == 0.0
     assert rows["table 4.4 random d=100: error of failed runs"][0] > 0.4  # the Thesis: close to 0.5
 
