@@ -11,6 +11,7 @@ from ._types import Array, Floats, Inputs, Mask, Rows
 from .errors import ParameterError
 from .metrics import ErrorReject, error_reject_curve, expected_calibration_error
 
+_SMALL, _LARGE = 1e-6, 1e5  # standard errors that are written without an exponent
 __all__ = [
     "ClassPredictions",
     "Figure",
@@ -150,6 +151,9 @@ def shown(figure: Mapping[str, float | None], percent: bool = False) -> str:
     if not error:
         return f"{factor * value:.4g}{unit}" + (" ± ?" if error is None else " ± 0")
     decimals = max(0, 1 - int(np.floor(np.log10(factor * error))))
+    if not _SMALL < factor * error < _LARGE:  # in any unit a few digits are enough
+        digits = int(np.clip(2 + np.floor(np.log10(max(abs(value) / error, 1.0))), 2, 6))
+        return f"{factor * value:.{digits}g}{unit} ± {factor * error:.2g}"
     return f"{factor * value:.{decimals}f}{unit} ± {factor * error:.{decimals}f}"
 
 

@@ -144,3 +144,14 @@ def test_pictures_show_the_curve_and_the_table(plt):
     bars = [np.array(bar) for bar in own.collections[0].get_segments()]
     np.testing.assert_allclose([bar[:, 1] for bar in bars], np.transpose(table.interval()))
     assert own.get_legend() is None
+
+
+@pytest.mark.parametrize("unit", [1e-15, 1.0, 1e15])
+def test_figures_are_short_in_any_unit(unit):
+    from infovec.evaluation import shown
+
+    text = shown({"value": 1.174 * unit, "standard_error": 0.1563 * unit})
+    value, error = (float(part) for part in text.split(" ± "))
+    assert len(text) <= 20
+    assert value == pytest.approx(1.174 * unit, rel=0.01)
+    assert error == pytest.approx(0.1563 * unit, rel=0.05)
