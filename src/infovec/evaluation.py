@@ -152,7 +152,8 @@ def shown(figure: Mapping[str, float | None], percent: bool = False) -> str:
         return f"{factor * value:.4g}{unit}" + (" ± ?" if error is None else " ± 0")
     decimals = max(0, 1 - int(np.floor(np.log10(factor * error))))
     if not _SMALL < factor * error < _LARGE:  # in any unit a few digits are enough
-        digits = int(np.clip(2 + np.floor(np.log10(max(abs(value) / error, 1.0))), 2, 6))
+        further = np.floor(np.log10(max(abs(value), error))) - np.floor(np.log10(error))
+        digits = int(np.clip(2 + further, 2, 6))
         return f"{factor * value:.{digits}g}{unit} ± {factor * error:.2g}"
     return f"{factor * value:.{decimals}f}{unit} ± {factor * error:.{decimals}f}"
 
