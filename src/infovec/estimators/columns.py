@@ -9,12 +9,14 @@ from .._types import Array, Floats, Inputs, Rows
 from ..kernels import RBF, Bias, Kernel, Sum
 from ..multiclass import SeparatePosterior
 from ..numerics.outliers import usual_reach
+from ..numerics.room import at_once
 from .defaults import column_spreads, length_scales
 
 __all__ = ["Columns", "InsideRows"]
 
 _GRID = 2.0**26  # steps in the spread of a column: finer than single precision
 _BLOCK = 1 << 19  # numbers in double precision at a time
+_BYTES = 24  # for each of them, on the way
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Columns:
 
     def inside(self, X: Array, dtype: str = "float64") -> Array:
         """Return rows as the fit has them."""
-        found, step = np.empty(X.shape, dtype=dtype), max(1, _BLOCK // max(X.shape[1], 1))
+        found, step = np.empty(X.shape, dtype=dtype), max(1, at_once(_BLOCK, _BYTES) // max(X.shape[1], 1))
         for start in range(0, len(X), step):
             part = (X[start : start + step] - self.centre) / self.scale
             found[start : start + step] = np.round(part * _GRID) / _GRID if self.rounded else part

@@ -14,6 +14,7 @@ from ..kernels.geometry import scale_columns
 from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson, Probit, StudentT
 from ..numerics.moments import Moments
 from ..numerics.outliers import usual_reach
+from ..numerics.room import at_once
 
 __all__ = [
     "CLASS_LIKELIHOODS",
@@ -43,6 +44,7 @@ _Maker: TypeAlias = Callable[[Floats, _Weight], Likelihood]
 _LARGE = 1e140  # whose square is a number with room to spare
 _PIXELS = 64  # columns that may be in a common unit
 _BLOCK = 1 << 19  # numbers in double precision at a time
+_BYTES = 48  # for each of them, on the way
 
 
 def default_kernel(X: Inputs, variance: float, weight: _Weight = None) -> Kernel:
@@ -88,7 +90,7 @@ def column_spreads(X: Inputs, weight: _Weight = None) -> tuple[Floats, Floats]:
 
 
 def _weighted_deviation(X: Inputs, weight: Floats, centre: Floats, reach: Floats) -> Floats:
-    step, sums = max(1, _BLOCK // max(1, X.shape[1])), np.zeros((3, X.shape[1]))
+    step, sums = max(1, at_once(_BLOCK, _BYTES) // max(1, X.shape[1])), np.zeros((3, X.shape[1]))
     for start in range(0, len(X), step):
         z = X[start : start + step] - centre  # what is far from zero would lose its digits
         z[np.abs(z) > reach] = np.nan

@@ -4,10 +4,12 @@ import numpy as np
 from scipy import sparse
 
 from .._types import Array, Inputs, Rows
+from ..numerics.room import at_once
 
 __all__ = ["first_equal", "row_keys"]
 
 _BLOCK = 1 << 20  # numbers at a time
+_BYTES = 48  # for each of them: steps of the mixing, of 64 bits each
 _FIRST = 8  # columns that tell most rows apart; if they do not, four times as many are looked at
 _ODD, _MORE, _SEED = (np.uint64(v) for v in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
@@ -33,7 +35,7 @@ def _dense_keys(X: Array, whole: bool) -> Array:
     keys, done = np.zeros(n, dtype=np.uint64), 0
     while done < p:
         more = p if whole else min(p, max(_FIRST, 4 * done))
-        step = max(1, _BLOCK // (more - done))
+        step = max(1, at_once(_BLOCK, _BYTES) // (more - done))
         salt = _salt(np.arange(done, more))
         for start in range(0, n, step):
             keys[start : start + step] += _values(X[start : start + step, done:more], salt).sum(axis=1, dtype=np.uint64)
@@ -74,7 +76,7 @@ def first_equal(X: Inputs, keys: Array) -> Rows:
     first, index = np.unique(keys, return_index=True, return_inverse=True)[1:]
     found: Rows = first[index]
     again = np.flatnonzero(found != np.arange(len(found)))
-    step = max(1, _BLOCK // max(X.shape[1], 1))
+    step = max(1, at_once(_BLOCK, _BYTES) // max(X.shape[1], 1))
     for start in range(0, len(again), step):
         at = again[start : start + step]
         differ = X[at] != X[found[at]]

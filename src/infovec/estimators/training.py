@@ -15,6 +15,7 @@ from ..kernels import Kernel
 from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
 from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, total_weight
 from ..likelihoods.mixtures import cumulative
+from ..likelihoods.parts import in_parts
 from ..numerics.clock import best_of_three
 from ..numerics.deadline import NEVER, Deadline
 from ..numerics.residuals import score_quantiles
@@ -254,7 +255,7 @@ class Training:
         likelihood = self.likelihood.take(rows)
         once, weight = likelihood.for_new_rows(), likelihood.weight if isinstance(likelihood, Weighted) else None
         try:
-            share = cumulative(once, self.y[rows], *known)
+            share: Floats = in_parts(cumulative, once, self.y[rows], *known)
         except ParameterError:
             return score_quantiles(np.empty(0))
         scores = ndtri(np.clip(share, _CERTAIN, 1.0 - _CERTAIN))

@@ -10,13 +10,17 @@ from .._types import Floats, Inputs
 from ..errors import NotPositiveDefinite
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
+from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import inverse_lower
+from ..numerics.room import at_once
 from ..posterior import FactorisedPosterior
 from .given import Criterion, Given
 
 __all__ = ["ActiveSlopes", "Chain", "RowTerms", "log_partitions"]
 
 _CHUNK_ENTRIES = 2**21  # numbers of a chunk of K_J,I
+_CHUNK_BYTES = 64  # for each of them: K, M, E, its multiple, the adjoint and what the kernel makes of it
+_FEWEST = 64  # rows in a chunk: fewer would take longer to add up than to make
 _ROUNDING = 1e-13  # share of the prior variance below which a variance is rounding
 
 
@@ -89,7 +93,8 @@ class Chain:
         self.by_A, self.by_m = np.zeros_like(self.C), np.zeros_like(self.v)
 
     def _chunks(self) -> Iterator[slice]:
-        step, n = max(256, _CHUNK_ENTRIES // max(len(self.v), 1)), len(self.given.rows)
+        d, n = max(len(self.v), 1), len(self.given.rows)
+        step = at_once(max(256, _CHUNK_ENTRIES // d), _CHUNK_BYTES * d, _FEWEST)
         return (slice(i, min(i + step, n)) for i in range(0, n, step))
 
     def outside(self, terms: Terms, through_kernel: bool = True) -> float:
@@ -108,7 +113,9 @@ class Chain:
             var = prior - np.einsum("ij,ij->i", M, M)
             rounding = var < _ROUNDING * prior
             likelihood = self.likelihood.take(self.given.rows[chunk])
-            at = terms(likelihood, self.given.y[chunk], K @ self.v, np.where(rounding, _ROUNDING * prior, var))
+            at: RowTerms = in_parts(
+                terms, likelihood, self.given.y[chunk], K @ self.v, np.where(rounding, _ROUNDING * prior, var)
+            )
             total += float(np.sum(at.value))
             self.by_likelihood += at.by_likelihood.sum(axis=1)
             if through_kernel:

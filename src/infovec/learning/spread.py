@@ -6,6 +6,7 @@ import numpy as np
 
 from .._types import Floats
 from ..likelihoods import Discrete, Likelihood, Weighted
+from ..likelihoods.parts import in_parts
 from ..numerics.certainty import SPREAD, equivalent
 
 __all__ = ["Spread", "best_spread", "spreads"]
@@ -48,7 +49,7 @@ def best_spread(likelihood: Likelihood, y: Floats, left_out: Floats) -> Spread:
     total = float(weight.sum())
 
     def loss(trial: Likelihood) -> float:
-        return -float(weight @ trial.log_predictive(y, mean, var)) / total
+        return -float(weight @ in_parts(type(trial).log_predictive, trial, y, mean, var)) / total
 
     if not isinstance(likelihood, Discrete) or not spreads(likelihood):
         return Spread(1.0, loss(likelihood))
@@ -56,7 +57,9 @@ def best_spread(likelihood: Likelihood, y: Floats, left_out: Floats) -> Spread:
     discrete = likelihood
 
     def log_proba(spread: float) -> Floats:
-        return discrete.with_spread(spread).log_proba(mean, var)
+        trial = discrete.with_spread(spread)
+        found: Floats = in_parts(lambda some, y, *row: some.log_proba(*row).T, trial, y, mean, var)  # type: ignore[attr-defined]
+        return found.T
 
     share = equivalent(log_proba, np.searchsorted(likelihood.labels, y), weight, SPREAD)
     return Spread(share, loss(likelihood.with_spread(share)))

@@ -18,12 +18,14 @@ from scipy.special import logsumexp
 
 from .._types import Floats, Mask, Rows
 from ..numerics.deadline import check
+from ..numerics.room import at_once
 
 __all__ = ["ClassMoments", "Noise", "Shape", "moments", "win_log_proba"]
 
 _DROP = 30.0  # nodes end where the integrand is e^-30 of its peak
 _FIRST, _MOST = 32, 2**14  # nodes
 _ENTRIES = 2**18  # numbers in one block of the work
+_BYTES = 160  # for each of them: the integrands of all classes, slopes and curvatures of their parts
 _CLIMBS, _APPROACHES = 16, 16  # Newton steps
 
 
@@ -72,6 +74,11 @@ class Noise(ABC):
         """Variance of the sum, and how far to the left and right its density falls by more than e^-30."""
 
 
+def _entries() -> int:
+    """Numbers in one block of the work, of which several threads may have one."""
+    return at_once(_ENTRIES, 2 * _BYTES)
+
+
 def moments(noise: Noise, labels: Rows, mean: Floats, var: Floats) -> ClassMoments:
     r"""Log normaliser of every row and its derivatives in the means.
 
@@ -91,7 +98,7 @@ def moments(noise: Noise, labels: Rows, mean: Floats, var: Floats) -> ClassMomen
     """
     n, C = mean.shape
     out = ClassMoments(np.empty(n), np.empty((n, C)), np.empty((n, C)))
-    step = max(1, _ENTRIES // (_FIRST * max(C - 1, 1)))
+    step = max(1, _entries() // (_FIRST * max(C - 1, 1)))
     for start in range(0, n, step):
         at = slice(start, min(start + step, n))
         part = _block(noise, _Rivals.of(labels[at], mean[at], var[at]))
@@ -157,7 +164,7 @@ def _block(noise: Noise, rivals: _Rivals) -> _Parts:
     todo, nodes = np.arange(n), _FIRST
     while todo.size:
         left = []
-        step = max(1, _ENTRIES // (nodes * max(m, 1)))
+        step = max(1, _entries() // (nodes * max(m, 1)))
         for start in range(0, len(todo), step):
             check()
             at = todo[start : start + step]
@@ -237,8 +244,8 @@ def win_log_proba(noise: Noise, mean: Floats, var: Floats) -> Floats:
     """
     n, C = mean.shape
     out = np.empty((n, C))
-    for start in range(0, n, max(1, _ENTRIES // (2 * _FIRST * C))):
-        at = slice(start, min(start + max(1, _ENTRIES // (2 * _FIRST * C)), n))
+    for start in range(0, n, max(1, _entries() // (2 * _FIRST * C))):
+        at = slice(start, min(start + max(1, _entries() // (2 * _FIRST * C)), n))
         out[at] = _win_block(noise, mean[at], var[at])
     return out - logsumexp(out, axis=1, keepdims=True)
 
@@ -248,7 +255,7 @@ def _win_block(noise: Noise, mean: Floats, var: Floats) -> Floats:
     low, high = _common_range(noise, mean, var)
     while todo.size:
         left = []
-        step = max(1, _ENTRIES // (nodes * mean.shape[1]))
+        step = max(1, _entries() // (nodes * mean.shape[1]))
         for start in range(0, len(todo), step):
             check()
             at = todo[start : start + step]

@@ -7,10 +7,12 @@ from typing import Self
 import numpy as np
 
 from .._types import Array, Floats
+from .room import at_once
 
 __all__ = ["Moments"]
 
 _BLOCK = 1 << 19  # numbers in a block
+_BYTES = 48  # for each of them: differences and what is left out, in double precision
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Moments:
 
         Numbers farther from the centre than they reach are left out.
         """
-        step = max(1, _BLOCK // max(1, X.shape[1]))
+        step = max(1, at_once(_BLOCK, _BYTES) // max(1, X.shape[1]))
         blocks = (X[start : start + step] for start in range(0, max(len(X), 1), step))
         parts = (cls.of(np.where(np.abs(block - centre) <= reach, block, np.nan)) for block in blocks)
         return reduce(cls.merged, parts)

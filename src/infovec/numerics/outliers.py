@@ -31,10 +31,12 @@ def usual_reach(X: Inputs, weight: Floats | None = None) -> tuple[Floats, Floats
     X, count = X[::step], np.ones(len(range(0, n, step))) if weight is None else weight[::step]
     if sparse.issparse(X):
         return np.zeros(p), _BEYOND * _reach_of_entries(X.tocsc(), count)
-    columns = np.ascontiguousarray(X.T, dtype=np.float64)
-    centre = np.array([_quantile(x, count, 0.5 * count.sum()) for x in columns])
-    distance = np.abs(columns - centre[:, None])
-    return centre, _BEYOND * np.array([_reach(x, count) for x in distance])
+    centre, reach = np.empty((2, p))
+    for j in range(p):  # one column at a time: copies of all would be twice as large as what is looked at
+        x = np.array(X[:, j], dtype=np.float64)
+        centre[j] = _quantile(x, count, 0.5 * count.sum())
+        reach[j] = _reach(np.abs(x - centre[j]), count)
+    return centre, _BEYOND * reach
 
 
 def _reach_of_entries(X: sparse.csc_matrix, count: Floats) -> Floats:

@@ -10,6 +10,7 @@ from scipy.linalg import blas
 
 from .._types import Floats, Inputs
 from ..kernels import Kernel
+from ..numerics.room import at_once
 
 __all__ = ["Posterior"]
 
@@ -51,7 +52,7 @@ class Posterior(ABC):
     def _blocks(self, X: Inputs) -> Iterator[tuple[slice, Floats]]:
         """Yield the rows of X in blocks of bounded memory, with their kernel to the active inputs."""
         d = self.X.shape[0]
-        step = max(1, _BLOCK_BYTES // (32 * max(d, 1)))
+        step = max(1, at_once(_BLOCK_BYTES, 1.0) // (32 * max(d, 1)))
         block = self.kernel.on(self.X) if self.kernel.n_parts <= _MANY else self.kernel.part_by_part(self.X)
         for start in range(0, X.shape[0] if d else 0, step):
             part = slice(start, min(start + step, X.shape[0]))

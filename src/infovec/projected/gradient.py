@@ -9,8 +9,9 @@ import numpy as np
 from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
+from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import inverse_lower, row_solver
-from ..shards import Basis, Beliefs, ProjectedShard, Projections, for_each, own_threads
+from ..shards import Basis, Beliefs, ProjectedShard, Projections, for_each, n_threads, own_threads
 from .ep import Inference
 
 __all__ = ["Gradient", "evidence_gradient", "through_active", "through_rows"]
@@ -81,7 +82,10 @@ class _Sum:
         cavity = shard.cavity(at, C, self.beliefs.beta)
         tilted, _ = shard.tilted(at, cavity)
         likelihood, y = shard.likelihood.take(at), shard.y[at]
-        by_likelihood = likelihood.d_log_z(y, cavity.cavity_mean, cavity.cavity_var + shard.blur_var[at]).sum(axis=1)
+        var = cavity.cavity_var + shard.blur_var[at]
+        by_likelihood = in_parts(type(likelihood).d_log_z, likelihood, y, cavity.cavity_mean, var, n_threads()).sum(
+            axis=1
+        )
         w = 0.5 * (tilted.g**2 - tilted.nu) if shard.blur else np.zeros(len(y))
         pull, pi, twice = (
             part.astype(shard.dtype)[:, None]

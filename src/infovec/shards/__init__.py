@@ -2,9 +2,9 @@
 
 from .eligibility import break_ties, open_scores
 from .index import IndexRule
-from .local import LocalShard
+from .local import LocalShard, absorbed_at_once
 from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
-from .parallel import for_each, limited, own_threads, parts
+from .parallel import for_each, limited, n_threads, own_threads, parts
 from .projected import Cavity, ProjectedShard
 from .projections import Projections
 from .refilled import RefilledShard
@@ -27,9 +27,11 @@ __all__ = [
     "Stubs",
     "Sums",
     "Swept",
+    "absorbed_at_once",
     "break_ties",
     "for_each",
     "limited",
+    "n_threads",
     "open_scores",
     "own_threads",
     "parts",

@@ -10,13 +10,15 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..errors import NotPositiveDefinite, ParameterError
 from ..kernels import Block, Kernel
 from ..likelihoods import Likelihood
+from ..likelihoods.parts import in_parts, rows_at_once
+from ..numerics.room import at_once
 from ..scores import Score
 from .eligibility import break_ties, open_scores
 from .index import IndexRule
 from .messages import Candidates, Inclusions, Representation
-from .parallel import for_each, parts
+from .parallel import for_each, n_threads, parts
 
-__all__ = ["LocalShard"]
+__all__ = ["LocalShard", "absorbed_at_once"]
 
 # per precision of the stubs: share of the prior variance that is rounding, and that betrays an indefinite kernel
 _ROUNDING: Mapping[str, float] = {"float32": 1e-5, "float64": 1e-13}
@@ -26,6 +28,13 @@ _SCORED = 4096  # rows scored at once
 _GATHERED = 2**18  # numbers of the stub matrix copied at once
 _CHUNK_NUMBERS = 2**22  # numbers of the inputs in such a chunk: while it is prepared there are several copies
 _CHUNK = 16384  # rows whose kernel block is formed at once: it stays in cache, and memory stays bounded
+_FEWEST = 256  # rows in a chunk where memory is scarce
+_BLOCK = 128  # inclusions that it is made for: the largest block, unless somebody asks for more
+
+
+def absorbed_at_once(n: int, itemsize: int) -> int:
+    """Rows whose stubs a thread makes at once: kernel, product and their sum for a block of inclusions."""
+    return at_once(min(n, _CHUNK), 3 * n_threads() * _BLOCK * itemsize, _FEWEST)
 
 
 class SomeRows:
@@ -100,6 +109,7 @@ class LocalShard:
         n = len(self.rows)
         half = -(-n // 2)  # two chunks at least, so that two threads have work
         step = min(_CHUNK, max(2048, min(half, _CHUNK_NUMBERS // self._columns)))
+        step = min(step, absorbed_at_once(n, self.dtype.itemsize))
         self._blocks = [(chunk, self.kernel.on(self.X[chunk])) for chunk in parts(n, step)]
 
     def _stubs(self, size: int) -> Floats:
@@ -126,7 +136,7 @@ class LocalShard:
                 self.var[part], self.prior_var[part], closed[part], self.min_var,
             )  # fmt: skip
 
-        for_each(score, parts(len(value), _SCORED))
+        for_each(score, parts(len(value), rows_at_once(self.likelihood, _SCORED, n_threads())))
         return break_ties(value, self.priority)
 
     def candidates(self, k: int) -> Candidates:
@@ -240,8 +250,9 @@ class LocalShard:
 
         .. math:: M_{\cdot,j} = L^{-1} \Pi_I^{1/2} K_{I,j}
         """
-        for start in range(0, len(at) if self.size else 0, _CHUNK):
-            part = at[start : start + _CHUNK]
+        step = at_once(_CHUNK, 24 * max(self.size, 1), _FEWEST)  # K, its multiple and the solution, in double precision
+        for start in range(0, len(at) if self.size else 0, step):
+            part = at[start : start + step]
             K = whole.root_precision[:, None] * self.kernel.on(self.X[part])(whole.X)
             new = solve_triangular(whole.L, K, lower=True, check_finite=False)
             self.M[:, part] = new
@@ -278,4 +289,8 @@ class LocalShard:
         if not at.size:
             return np.zeros(0)
         var = np.maximum(self.var[at], self.min_var * self.prior_var[at])
-        return self.likelihood.take(at).tilted(self.y[at], self.mean[at], var).log_z
+        found: Floats = in_parts(
+            lambda likelihood, *row: likelihood.tilted(*row).log_z, self.likelihood.take(at), self.y[at],
+            self.mean[at], var,
+        )  # fmt: skip
+        return found

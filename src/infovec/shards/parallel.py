@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from ..numerics.deadline import current, work_until
+from ..numerics.room import limit, work_within
 
-__all__ = ["for_each", "limited", "own_threads", "parts"]
+__all__ = ["for_each", "limited", "n_threads", "own_threads", "parts"]
 
 Item = TypeVar("Item")
 _reserved: ContextVar[int | None] = ContextVar("threads that linear algebra left to us", default=None)
@@ -117,6 +118,11 @@ def _allowed() -> int:
     return _given.get() or _limits.usual or _current()
 
 
+def n_threads() -> int:
+    """Threads that ``for_each`` would use now."""
+    return _reserved.get() or _allowed()
+
+
 def for_each(function: Callable[[Item], object], items: Iterable[Item]) -> None:
     """Call the function on every item, on as many threads as linear algebra may use now.
 
@@ -124,9 +130,9 @@ def for_each(function: Callable[[Item], object], items: Iterable[Item]) -> None:
     of threads follows threadpoolctl, and so ``n_jobs`` and joblib. An interruption waits for calls under way; when the
     time of the work under way is over it raises Late between two of them.
     """
-    deadline = current()
+    deadline, memory = current(), limit()
     todo = list(items)
-    threads = 1 if len(todo) == 1 else _reserved.get() or _allowed()
+    threads = 1 if len(todo) == 1 else n_threads()
     if threads == 1:
         for item in todo:
             deadline.check()
@@ -136,7 +142,7 @@ def for_each(function: Callable[[Item], object], items: Iterable[Item]) -> None:
     lock = Lock()
 
     def work() -> None:
-        with work_until(deadline):
+        with work_until(deadline), work_within(memory):
             while True:
                 deadline.check()
                 with lock:

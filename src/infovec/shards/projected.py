@@ -8,9 +8,10 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
+from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import row_solver
 from .messages import Beliefs, Steps, Sums, Swept
-from .parallel import for_each
+from .parallel import for_each, n_threads
 from .projections import Projections
 
 __all__ = ["Cavity", "ProjectedShard", "in_units", "log_site_integral", "take_out"]
@@ -142,7 +143,7 @@ class ProjectedShard(Projections):
         """
         likelihood, y, blur = self.likelihood.take(at), self.y[at], self.blur_var[at]
         var = cavity.cavity_var + blur
-        tilted = likelihood.tilted(y, cavity.cavity_mean, var)
+        tilted: Tilted = in_parts(type(likelihood).tilted, likelihood, y, cavity.cavity_mean, var, n_threads())
         on_u = likelihood.site(y, cavity.cavity_mean, var, tilted)
         blurred = np.maximum(1.0 + on_u.precision * blur, 1e-12)
         flat = self.proper & (on_u.precision < 0.0)  # b = g matches the mean

@@ -8,8 +8,9 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..numerics.cholesky import row_solver
+from ..numerics.room import at_once
 from .messages import Basis
-from .parallel import for_each, parts
+from .parallel import for_each, n_threads, parts
 
 __all__ = ["Projections", "chunk_rows"]
 
@@ -17,11 +18,18 @@ _CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and 
 _CHUNK_INPUTS = 2**19  # numbers of the inputs that are copied at once
 _ALIKE = 1e-3  # share of its variance that an active row has for itself, below which it nearly repeats others
 _WHOLE = 2**18  # numbers of V that are too few to divide among threads
+_BUFFERS = 3  # of the size of a chunk for each thread: two that it works in, and V where it is not kept
+_FEWEST = 128  # rows in a chunk where memory is scarce: adding up d x d sums then takes much of the time
+_MADE = 32  # bytes for a covariance while it is made, or passed on to the parameters of a kernel, in double precision
 
 
-def chunk_rows(n: int, d: int) -> int:
-    """Rows in a chunk: twice as many as are active at least, so that adding up d x d sums takes little of the time."""
+def chunk_rows(n: int, d: int, itemsize: int = 4) -> int:
+    """Rows in a chunk: twice as many as are active at least, so that adding up d x d sums takes little of the time.
+
+    Where memory is scarce there are fewer.
+    """
     most = max(_CHUNK_ENTRIES // max(d, 1), 2 * d, 256)
+    most = at_once(most, n_threads() * _BUFFERS * max(d, 1) * itemsize, _FEWEST)
     return min(most, n if n * d <= _WHOLE else max(-(-n // 2), 1))
 
 
@@ -59,7 +67,7 @@ class Projections:
     def project(self, basis: Basis) -> None:
         """Take a new active set: make V, or as much of it as may be kept, and the blur."""
         n, d = len(self.rows), len(basis.L)
-        self.chunks = parts(n, chunk_rows(n, d))
+        self.chunks = parts(n, chunk_rows(n, d, np.dtype(self.dtype).itemsize))
         self._basis = basis
         self._made_in = self._precision_of(basis)
         inputs = basis.X.astype(self._made_in) if self.kernel.numeric else basis.X
@@ -122,7 +130,8 @@ class Projections:
     def pieces(self, chunk: slice) -> list[slice]:
         """Parts of a chunk whose inputs may be copied: a chunk has few columns of V, but perhaps many inputs."""
         p = self.X.shape[1] if self.X.ndim == 2 else 1
-        return parts(len(self.rows[chunk]), max(_CHUNK_INPUTS // p, 256))
+        most = max(_CHUNK_INPUTS // p, 256)
+        return parts(len(self.rows[chunk]), at_once(most, n_threads() * _MADE * max(len(self._basis.L), p), _FEWEST))
 
     def _covariances(self, chunk: slice) -> Floats:
         """K of some rows with the active ones."""

@@ -6,11 +6,11 @@ import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
+from .local import absorbed_at_once
 from .messages import Inclusions
+from .parallel import parts
 
 __all__ = ["Seen", "Stubs"]
-
-_CHUNK = 16384  # rows whose kernel block is formed at once
 
 
 class Seen(NamedTuple):
@@ -42,7 +42,7 @@ class Stubs:
         self.prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
         self.mean, self.var = np.zeros((n, n_functions)), self.prior_var.copy()
         self._M = np.empty((capacity, n), dtype=self.dtype)
-        chunks = [slice(i, min(i + _CHUNK, n)) for i in range(0, n, _CHUNK)]
+        chunks = parts(n, max(absorbed_at_once(n, self.dtype.itemsize), 1))
         self._blocks = [(chunk, kernel.on(X[chunk])) for chunk in chunks]
 
     @property

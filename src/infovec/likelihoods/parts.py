@@ -1,0 +1,64 @@
+"""Functions of a likelihood on many rows, some of them at a time where memory is scarce."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._types import Floats
+from ..numerics.room import at_once, pieces
+from .base import Likelihood
+from .gaussian import Gaussian
+from .laplace import Laplace
+from .logit import Logit
+from .ordinal import Ordinal
+from .probit import Probit
+from .student_t import StudentT
+
+__all__ = ["in_parts", "row_bytes", "rows_at_once"]
+
+# Numbers that a row takes on the way to its moments: closed forms, a series of 24 terms, a mixture of 160 nodes, and
+# for any other likelihood quadrature of up to 192 nodes.
+_NUMBERS: dict[type[Likelihood], int] = {Gaussian: 16, Probit: 24, Ordinal: 48, Laplace: 48, Logit: 240, StudentT: 1300}
+_OTHERWISE = 1500
+
+
+def row_bytes(likelihood: Likelihood) -> int:
+    """Memory that one row takes while its moments are found."""
+    return 8 * _NUMBERS.get(type(likelihood), _OTHERWISE)
+
+
+def rows_at_once(likelihood: Any, usual: int, threads: int) -> int:
+    """How many rows each of some threads may take at once."""
+    return at_once(usual, threads * row_bytes(likelihood))
+
+
+def in_parts(
+    function: Callable[[Likelihood, Floats, Floats, Floats], Any],
+    likelihood: Likelihood,
+    y: Floats,
+    mean: Floats,
+    var: Floats,
+    threads: int = 1,
+) -> Any:
+    """Return ``function(likelihood, y, mean, var)``, an array or a tuple of them whose last axis is that of the rows.
+
+    Parameters
+    ----------
+    function : callable
+        Which treats every row by itself.
+    likelihood : Likelihood
+        Of these rows.
+    y, mean, var : array of shape (n,)
+    threads : int
+        That do this at the same time.
+    """
+    parts = pieces(len(mean), threads * row_bytes(likelihood))
+    if len(parts) <= 1:
+        return function(likelihood, y, mean, var)
+    found = [function(likelihood.take(np.arange(at.start, at.stop)), y[at], mean[at], var[at]) for at in parts]
+    if not isinstance(found[0], tuple):
+        return np.concatenate(found, axis=-1)
+    columns = (np.concatenate(column, axis=-1) for column in zip(*found, strict=True))
+    kind: Any = type(found[0])
+    return kind(*columns) if hasattr(kind, "_fields") else tuple(columns)
