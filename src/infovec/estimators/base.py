@@ -17,9 +17,10 @@ from ..kernels import Kernel
 from ..learning import Learning, Step
 from ..likelihoods import Likelihood
 from ..numerics.heap import give_back
+from ..numerics.room import work_within
 from ..selection import Callback, Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
-from .budget import memory_limit, stub_entries, threads, time_limit
+from .budget import memory_limit, threads, time_limit
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .columns import Columns
 from .defaults import default_kernel
@@ -145,7 +146,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         begin_fit(self, X, y, sample_weight)
         before, start = dict(vars(self)), time.perf_counter()
         try:
-            with threads(self.n_jobs):
+            with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 training = self._prepare(X, y, sample_weight)
                 self._train(training)
             self.n_samples_fit_, self.fit_seconds_ = training.given.n_given, time.perf_counter() - start
@@ -176,7 +177,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         """
         before = dict(vars(self))
         try:
-            with threads(self.n_jobs):
+            with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 training = self._prepare(X, y, sample_weight)
                 learning = predict_seconds(training, self.kernel is None) if self.learn is not None else 0.0
                 plan = training.plan()
@@ -204,7 +205,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         if state is None:
             raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
         start = time.perf_counter()
-        with threads(self.n_jobs):
+        with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
             self._go_on(state, check_growth(n, state.driver.size), None)
         self.fit_seconds_ += time.perf_counter() - start
         return self
@@ -295,11 +296,8 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         del self._state
         driver, training = state.driver, state.training
         wanted = min(wanted, driver.n_rows)
-        X = training.given.X
-        n, p = len(training.y), X.shape[1] if X.ndim == 2 else 1
-        itemsize = np.dtype(training.dtype).itemsize
-        entries = stub_entries(memory_limit(self.max_memory), n, p, wanted, training.schedule, itemsize)
-        driver.enlarge(wanted, entries if entries < n * wanted else None)
+        training = replace(training, limit=memory_limit(self.max_memory))
+        driver.enlarge(wanted, training.within_limit(wanted, np.dtype(training.dtype).itemsize).rule.max_entries)
         with Interruption() as interruption:
             self._run(driver, training, wanted, patience, interruption)
         if self.warm_start:

@@ -12,6 +12,7 @@ from ..numerics.deadline import NEVER, Deadline
 from ..projected import Inference
 from ..projected.ep import Watch
 from ..variational import BoundShard, VariationalBound
+from .budget import Needs, Sizes, bound_need, selection_need, shared_need
 from .class_training import ClassTraining
 from .separate_driver import BoundDriver
 
@@ -24,6 +25,13 @@ _SCORES = {"entropy": "predictive", "information_gain": "predictive", "predictiv
 @dataclass(frozen=True)
 class BoundTraining(ClassTraining):
     """The multivariate probit with a posterior over auxiliary variables and functions instead of sites by moments."""
+
+    @classmethod
+    def needs(cls, sizes: Sizes, approximation: str, likelihood: Any) -> Needs:
+        """Memory of selection and of what follows it."""
+        if approximation == "factorised":
+            return Needs(shared_need(sizes))
+        return Needs(selection_need(sizes, sizes.n_functions), bound_need(sizes))
 
     @property
     def row_score(self) -> str:
@@ -40,7 +48,10 @@ class BoundTraining(ClassTraining):
         """Return all rows, but those left out."""
         rows = np.arange(len(self.y)) if left_out is None else np.setdiff1d(np.arange(len(self.y)), left_out)
         likelihood = cast(MultivariateProbit, self.class_likelihood)
-        return BoundShard(rows, self.X[rows], self.y[rows], self.kernel, likelihood, self.dtype, self.groups_of(rows))
+        X = self.X if left_out is None else self.X[rows]
+        return BoundShard(
+            rows, X, self.y[rows], self.kernel, likelihood, self.dtype, self.groups_of(rows), self.feature_entries
+        )
 
     def infer(self, shard: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
         """Maximise the bound."""

@@ -5,20 +5,47 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import ParameterError
+from ..multiclass.race import moments_bytes
 from ..projected.cost import predict_bytes as sweep_bytes
-from ..selection.cost import predict_bytes
+from ..selection.cost import GIVEN, SCORED, selection_bytes
 from ..selection.schedule import Schedule
 from ..shards import limited
 
-__all__ = ["feature_entries", "memory_limit", "shown_bytes", "stub_entries", "threads", "time_limit"]
+__all__ = [
+    "Need",
+    "Needs",
+    "Sizes",
+    "bound_need",
+    "coupled_need",
+    "inference_need",
+    "learning_sizes",
+    "memory_limit",
+    "pairs_need",
+    "selection_need",
+    "shared_need",
+    "shown_bytes",
+    "threads",
+    "time_limit",
+]
 
 _UNITS = {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _FEWEST = 64  # rows that the selection index must have room for
+_LEARNED_ROWS, _LEARNED_ACTIVE = 300, 50  # to learn from, whatever the memory
+_GRADIENT = 14  # matrices of the active rows for each function: factors, inverses, covariances, sums and their slopes
+# Numbers for each class, and for each row or for each square of the active set: what a stage has of them at its peak.
+_SITES = 18  # of a row: sites, those before, and before these, steps, marginals, forces that are missing, ties
+_SUMS = 7  # sites added up, of rows that move and of those at rest, before and after a sweep, and their factors
+_MEANS = 14  # of a row: means, auxiliary variables, the best so far, and what is known of rows left out
+_STEPS = 30  # of an active row: steps that the search remembers
+_PAIRS = 26  # of a row: marginals, sites, moments and scores of pairs, and their order
+_STUBS = 1.5  # times as many stubs as a class includes on average: room for more, and a copy when that is made
+_MARGINALS = 12  # of a row: means and variances, and what their scores take
+_FACTORS = 3  # of the square: the factor, its copy in the posterior, and its inverse
 
 
 def memory_limit(max_memory: Any) -> int:
@@ -48,34 +75,140 @@ def _available() -> int:
         return 8 * 2**30
 
 
-def shown_bytes(size: float) -> str:
-    """Return a size for people to read."""
-    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+def shown_bytes(size: float, up: bool = False) -> str:
+    """Return a size for people to read, rounded up if it is what is needed."""
+    digits, unit, name = (2, 1e9, "GB") if size >= 1e9 else (0 if size >= 1e7 else 1, 1e6, "MB")
+    step = unit / 10**digits
+    return f"{(np.ceil(size / step) * step if up else size) / unit:.{digits}f} {name}"
 
 
-def stub_entries(limit: int, n: int, p: int, d: int, schedule: Schedule, itemsize: int) -> int:
-    """Return how many numbers the stub matrix may hold within the limit, at most n d."""
-    fewest = min(n, _FEWEST) * d
-    least = predict_bytes(n, p, d, schedule, itemsize, fewest)
-    if least > limit:
-        raise ParameterError(_not_enough(limit, n, d, least))
-    room = limit - predict_bytes(n, p, d, schedule, itemsize, n * d)  # negative where not all stubs fit
-    return int(max(min(n * d, n * d + room // itemsize), fewest))
+class Sizes(NamedTuple):
+    """What the memory of a fit depends on."""
+
+    n: int
+    p: int
+    d: int
+    itemsize: int
+    schedule: Schedule
+    row_bytes: int = 0  # that the moments of a row take on the way
+    n_functions: int = 1
 
 
-def _not_enough(limit: int, n: int, d: int, least: int) -> str:
-    return (
-        f"max_memory of {shown_bytes(limit)} is not enough for {n} rows and {d} active ones: at least "
-        f"{shown_bytes(least)} are needed. Raise max_memory or lower n_active"
-    )
+class Need(NamedTuple):
+    """Memory of a stage: what it takes in any case, for each row that it looks at, and for each number it may keep."""
+
+    fixed: float  # bytes
+    each: float = 0.0  # bytes
+    rows: int = 0  # at most
+    numbers: int = 0  # at most, for all rows
+    fewest: int = 0  # of these numbers that it cannot do without
+    fewest_rows: int = 0
+    itemsize: int = 4
+
+    @property
+    def least(self) -> float:
+        """Bytes below which it does not work."""
+        return self.fixed + self.each * self.fewest_rows + self.itemsize * self.fewest
+
+    def share(self, limit: float) -> tuple[int, int]:
+        """Return how many rows to look at, and how many numbers to keep: all, if there is room.
+
+        Where all rows fit, but not all numbers, the numbers are fewer. Else rows have half of what there is.
+        """
+        rows, left = self.rows, limit - self.fixed
+        if self.each and left - self.each * rows < self.itemsize * self.fewest:
+            rows = int(max(self.fewest_rows, min(rows, 0.5 * left / self.each)))
+        return rows, int(max(self.fewest, min(self.numbers, (left - self.each * rows) // self.itemsize)))
+
+    def used(self, rows: int, numbers: int) -> int:
+        """Bytes with so many rows and numbers."""
+        return int(self.fixed + self.each * rows + self.itemsize * numbers)
 
 
-def feature_entries(limit: int, n: int, p: int, d: int, itemsize: int) -> int:
-    """Return how many numbers of V may be kept within the limit, at most n d."""
-    least = sweep_bytes(n, p, d, itemsize, 0)
-    if least > limit:
-        raise ParameterError(_not_enough(limit, n, d, least))
-    return int(min(n * d, (limit - least) // itemsize))
+class Needs(NamedTuple):
+    """The stages of a fit; what an earlier one made is gone when the next one starts."""
+
+    selection: Need
+    inference: Need = Need(0.0)
+
+    @property
+    def least(self) -> float:
+        """Bytes below which the fit does not work."""
+        return max(need.least for need in self)
+
+    def check(self, limit: float, sizes: Sizes) -> None:
+        """Refuse a limit within which the fit does not work, by the number that was given."""
+        if self.least > limit:
+            raise ParameterError(
+                f"max_memory of {shown_bytes(limit)} is not enough for {sizes.n} rows and {sizes.d} active ones: at "
+                f"least {shown_bytes(self.least, up=True)} are needed. Raise max_memory or lower n_active"
+            )
+
+
+def selection_need(sizes: Sizes, machines: int = 1) -> Need:
+    """Memory of greedy selection, by one machine or by several that take turns."""
+    n, p, d, itemsize, schedule, row_bytes, _ = sizes
+    d = min(-(-d // machines) + 1, d)  # each includes little more than its share
+    fewest = machines * min(n, _FEWEST) * d
+    fixed, each = selection_bytes(n, p, d, schedule, itemsize, row_bytes, machines)
+    return Need(fixed, each, n, machines * n * d, fewest, min(n, max(2 * sizes.d, _FEWEST)), itemsize)
+
+
+def inference_need(sizes: Sizes) -> Need:
+    """Memory of inference with all rows, for one function."""
+    n, p, d, itemsize, _, row_bytes, _ = sizes
+    return Need(sweep_bytes(n, p, d, itemsize, 0, row_bytes), numbers=n * d, itemsize=itemsize)
+
+
+def coupled_need(sizes: Sizes) -> Need:
+    """Memory of inference with all rows for classes whose likelihood couples them: sites and sums of every class."""
+    n, p, d, itemsize, _, _, C = sizes
+    one = sweep_bytes(n, p, d, itemsize, 0) + moments_bytes()
+    return Need(one + 8 * C * (_SITES * n + _SUMS * d * d), numbers=n * d, itemsize=itemsize)
+
+
+def bound_need(sizes: Sizes) -> Need:
+    """Memory of the variational bound with all rows: means and auxiliary variables of every class, factors of one."""
+    n, p, d, itemsize, _, _, C = sizes
+    one = sweep_bytes(n, p, d, itemsize, 0) + moments_bytes()
+    return Need(one + 8 * C * (_MEANS * n + _STEPS * d) + 8 * C * d * d, numbers=n * d, itemsize=itemsize)
+
+
+def pairs_need(sizes: Sizes) -> Need:
+    """Memory of selection among pairs of a row and a class: stubs and marginals of every class."""
+    n, p, d, itemsize, _, _, C = sizes
+    fixed = n * (GIVEN + p * itemsize) + moments_bytes() + 8 * C * _FACTORS * d * d
+    each = C * (_STUBS * d * itemsize + 2 * p * itemsize + 8 * _PAIRS) + p * itemsize
+    return Need(fixed, each, n, fewest_rows=min(n, max(2 * d, _FEWEST)), itemsize=itemsize)
+
+
+def shared_need(sizes: Sizes) -> Need:
+    """Memory of selection for all classes at once: one matrix of stubs, marginals of every class."""
+    n, p, d, itemsize, _, _, C = sizes
+    fixed = n * (GIVEN + p * itemsize) + moments_bytes() + 8 * (C + _FACTORS) * d * d
+    each = d * itemsize + 3 * p * itemsize + 8 * C * _MARGINALS + SCORED
+    return Need(fixed, each, n, fewest_rows=min(n, max(2 * d, _FEWEST)), itemsize=itemsize)
+
+
+def learning_sizes(limit: float, sizes: Sizes, rows: int, active: int) -> tuple[int, int]:
+    """Return how many rows, and active ones, to learn from: those asked for, fewer where memory is scarce.
+
+    Half of the limit is for what loops make on the way. The other half has the rows that are given, and in equal parts
+    the projections and sites of the rows that are learned from, and matrices of the active ones.
+
+    Parameters
+    ----------
+    limit : float
+        Bytes.
+    sizes : Sizes
+        Of the whole training.
+    rows, active : int
+        That are asked for.
+    """
+    n, p, _, itemsize, _, _, C = sizes
+    half = 0.5 * (0.5 * limit - n * (GIVEN + p * itemsize))
+    few = min(active, max(_LEARNED_ACTIVE, int(np.sqrt(max(half, 0.0) / (8 * _GRADIENT * C)))))
+    return min(rows, max(_LEARNED_ROWS, int(half / (8 * (few + C * _SITES + 2 * p))))), few
 
 
 def time_limit(max_time: Any) -> float:

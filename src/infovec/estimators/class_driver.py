@@ -24,11 +24,21 @@ class ClassDriver:
         Returns the driver of one class for a number of rows to make room for.
     n_classes, capacity, n_rows : int
         Number of classes, largest active set, and rows that may be included.
+    max_entries : int, optional
+        Numbers in the stubs of each machine, at most.
     """
 
     sites = None  # inference starts from nothing
 
-    def __init__(self, make: Callable[[int, int], Driver], n_classes: int, capacity: int, n_rows: int) -> None:
+    def __init__(
+        self,
+        make: Callable[[int, int], Driver],
+        n_classes: int,
+        capacity: int,
+        n_rows: int,
+        max_entries: int | None = None,
+    ) -> None:
+        self._max_entries = max_entries
         self._make, self.n_classes, self.capacity, self.n_rows = make, n_classes, capacity, n_rows
         self._drivers: list[Driver] = []
         self._order: list[int] = []  # all rows selected so far, of which the first ``size`` are active
@@ -127,7 +137,7 @@ class ClassDriver:
             self._drivers.append(self._make(c, more))
         driver = self._drivers[c]
         if driver.capacity < self._offered[c] + more:
-            driver.enlarge(self._offered[c] + more, None)
+            driver.enlarge(self._offered[c] + more, self._max_entries)
         return driver
 
     def rewind(self, size: int) -> None:

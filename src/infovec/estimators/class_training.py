@@ -23,6 +23,7 @@ from ..projected import cost as sweep_cost
 from ..projected.ep import Watch
 from ..selection import Driver
 from ..shards import Basis
+from .budget import Needs, Sizes, coupled_need, pairs_need, selection_need
 from .class_driver import ClassDriver
 from .separate_driver import PairDriver, RestDriver
 from .settings import PROJECTED_GAIN
@@ -71,10 +72,15 @@ class ClassTraining(Training):
         """Return the training of the first class against the rest."""
         return self._against_rest(0, self.wanted)
 
-    @staticmethod
-    def more_bytes(n: int, d: int, n_functions: int) -> int:
-        """Sites of every class, and matrices of every posterior."""
-        return 8 * n_functions * (16 * n + 6 * d * d)
+    @classmethod
+    def needs(cls, sizes: Sizes, approximation: str, likelihood: Any) -> Needs:
+        """Memory of selection and of what follows it, for all classes."""
+        if not likelihood.couples:  # class after class, whose posteriors stay
+            stays, both = 8 * 3 * sizes.n_functions * sizes.d**2, super().needs(sizes, approximation, likelihood)
+            return Needs(*(need._replace(fixed=need.fixed + stays) for need in both))
+        if approximation == "factorised":
+            return Needs(pairs_need(sizes))
+        return Needs(selection_need(sizes, sizes.n_functions), coupled_need(sizes))
 
     def _against_rest(self, c: int, wanted: int) -> Training:
         """Training of one class against the rest, to select rows by."""
@@ -83,9 +89,13 @@ class ClassTraining(Training):
         share = np.clip(share, 0.5 / len(self.y), 1.0 - 0.5 / len(self.y))
         return replace(
             RestTraining(**common), y=np.where(self.y == c, 1.0, -1.0), likelihood=Probit(float(ndtri(share))),
-            wanted=wanted, rule=replace(self.rule, max_entries=None),
-            kernel=self.kernels[c] if self.kernels else self.kernel,
+            wanted=wanted, kernel=self.kernels[c] if self.kernels else self.kernel,
         )  # fmt: skip
+
+    @property
+    def _entries_of_class(self) -> int | None:
+        """Numbers of stubs for each of the machines: one share is for the copy that is made when one grows."""
+        return None if self.rule.max_entries is None else self.rule.max_entries // (self.n_functions + 1)
 
     @property
     def fitted_kernel(self) -> Kernel | list[Kernel]:
@@ -93,7 +103,9 @@ class ClassTraining(Training):
         return list(self.kernels) or self.kernel
 
     def _driver(self, c: int, wanted: int) -> Driver:
-        driver = self._against_rest(c, wanted).driver()
+        """Return one of the machines that take turns, with its share of the stubs."""
+        one = self._against_rest(c, wanted)
+        driver = replace(one, rule=replace(one.rule, max_entries=self._entries_of_class)).driver()
         assert isinstance(driver, Driver)
         return driver
 
@@ -123,9 +135,12 @@ class ClassTraining(Training):
     def _selector(self) -> Any:
         """Return a driver that lets the classes take turns; without labels there is nothing to take turns for."""
         if self.score_name in ("variance", "random"):
-            driver = self._driver(0, self.wanted)
-            return _WithoutSites(driver)
-        return ClassDriver(self._driver, self.n_functions, self.wanted, int(np.sum(~self.held_back)))
+            one = self._against_rest(0, self.wanted).driver()
+            assert isinstance(one, Driver)
+            return _WithoutSites(one)
+        rows = self.rows_looked_at()
+        n_rows = int(np.sum(~self.held_back[rows]))
+        return ClassDriver(self._driver, self.n_functions, self.wanted, n_rows, self._entries_of_class)
 
     def projected_shard(self, left_out: Rows | None = None) -> Any:
         """Return all rows, but those left out, for inference with all of them."""
@@ -185,10 +200,11 @@ class ClassTraining(Training):
     def plan(self) -> Plan:
         """Predict seconds and memory, after a short calibration."""
         n, d, C = len(self.y), self.wanted, self.n_functions
-        p = self.X.shape[1] if self.X.ndim == 2 else 1
         if self.approximation == "factorised" or not self.class_likelihood.couples:
             one = self._against_rest(0, d).plan()
-            return one._replace(seconds=C * one.seconds, memory=one.memory + self.more_bytes(n, d, C), n_active=d)
+            entries = min(self.rule.peak(self.looked_at, d), self.rule.max_entries or self.looked_at * d)
+            separate = 0 if self.class_likelihood.couples else entries
+            return one._replace(seconds=C * one.seconds, memory=self.plan_memory(separate), n_active=d)
         share = min(-(-d // C) + 1, d)
         one = replace(self._against_rest(0, share), approximation="factorised").plan()
         binary = self._against_rest(0, d)
@@ -196,9 +212,8 @@ class ClassTraining(Training):
         rates = rates._replace(sweeps=_USUAL_SWEEPS)
         sweeps = sweep_cost.predict_seconds(rates, n, d, self.feature_entries / (n * d))
         seconds = C * (one.seconds + sweeps) + _USUAL_SWEEPS * self._moments_seconds()
-        itemsize = np.dtype(self.dtype).itemsize
-        memory = sweep_cost.predict_bytes(n, p, d, itemsize, self.feature_entries) + self.more_bytes(n, d, C)
-        return one._replace(seconds=seconds, memory=max(memory, C * one.memory), n_active=d)
+        memory = self.plan_memory(min(C * self.looked_at * share, self.rule.max_entries or C * n * share))
+        return one._replace(seconds=seconds, memory=memory, n_active=d)
 
     def seconds_per_row(self, d: int) -> float:
         """Seconds for a row in the fewest sweeps that are of use, and in the calibration that follows."""

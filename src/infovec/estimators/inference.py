@@ -10,6 +10,7 @@ from .._types import Floats, Inputs, Rows
 from ..evidence import log_evidence
 from ..likelihoods import Discrete, Likelihood, total_weight
 from ..numerics.deadline import Deadline
+from ..numerics.heap import give_back
 from ..posterior import FactorisedPosterior, Posterior
 from ..projected import Sweep
 from ..projected.ep import LOST
@@ -178,6 +179,7 @@ class Run:
     def _free(self) -> None:
         if not self.training.keep:
             self.driver.shards = []  # their memory is needed now
+            give_back()
 
     def _beyond_time(self) -> Rows | None:
         """Rows for which not even a few sweeps would end in time, the last in line; None if there are none."""
@@ -210,6 +212,7 @@ class Run:
             deadline = Deadline(self.end, lambda: interruption.asked)
             projected = infer_all_rows(training, active, self.X, driver.sites, watch, left_out, deadline)
         posterior, shard, found = projected
+        give_back()  # what the sweeps took
         likelihood = training.fitted_likelihood(shard, found, max(self._left, _LAST))
         sites = projected.sites(active)
         real = training.n_functions == 1 and not isinstance(likelihood, Discrete)

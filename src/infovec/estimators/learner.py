@@ -11,9 +11,11 @@ import numpy as np
 from .._types import Rows
 from ..learning import CRITERIA, Learning, Model, Step, best_of_starts, find_scale, optimise, separable, separate
 from ..numerics.deadline import Deadline, Late, work_until
+from ..numerics.heap import give_back
 from ..projected.cost import calibrate, predict_evaluations
 from ..selection.interrupt import Interruption
 from ..shards import own_threads
+from .budget import learning_sizes
 from .training import Training
 
 __all__ = ["ACTIVE_FOR_MANY", "LEARN", "MANY", "Learned", "learn", "predict_seconds"]
@@ -85,6 +87,7 @@ def learn(
         for number, stage in enumerate(plan):
             if deadline.over or not model.size:
                 break
+            give_back()  # what the stage before took
             rows = training.sample(stage.rows)
             with suppress(Late), work_until(deadline), own_threads():
                 part = training.part(rows, stage.active, model.kernel, model.likelihood).sufficient()
@@ -119,9 +122,13 @@ def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:
 def _stages_of(training: Training, many: bool) -> list[Stage]:
     n, d = len(training.y), training.wanted
     if training.n_functions == 1:
-        return stages(n, d, many)
-    likelihood: Any = training.likelihood
-    return class_stages(n, d, likelihood.couples)
+        asked = stages(n, d, many)
+    else:
+        likelihood: Any = training.likelihood
+        asked = class_stages(n, d, likelihood.couples)
+    sizes = training.sizes(d, np.dtype(training.dtype).itemsize)
+    fitting = [(stage, *learning_sizes(training.limit, sizes, stage.rows, stage.active)) for stage in asked]
+    return [stage._replace(rows=rows, active=active) for stage, rows, active in fitting]
 
 
 def class_stages(n: int, d: int, couples: bool) -> list[Stage]:

@@ -22,6 +22,7 @@ from ..learning import (
 )
 from ..likelihoods import total_weight
 from ..numerics.deadline import Deadline, Late, work_until
+from ..numerics.heap import give_back
 from ..selection import Driver, sites_in_order
 from ..selection.interrupt import Interruption
 from .budget import threads
@@ -184,6 +185,9 @@ class _Search:
         active = driver.active[: driver.size].copy()
         X, y = training.X, training.y
         outside = _considered(driver, training)
+        if isinstance(driver, Driver):
+            driver.shards = []  # their memory is needed for the criterion
+            give_back()
         if isinstance(driver, Driver) and training.start_from_sites:
             sites = driver.precision[: driver.size].copy(), driver.site_mean[: driver.size].copy()
         else:

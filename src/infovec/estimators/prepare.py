@@ -10,10 +10,11 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import spreads
 from ..likelihoods import Likelihood
+from ..likelihoods.parts import row_bytes
 from ..numerics.outliers import usual_reach
 from ..selection import Schedule
 from ..shards import IndexRule
-from .budget import feature_entries, memory_limit, stub_entries
+from .budget import Sizes, memory_limit
 from .defaults import column_spreads
 from .sample import Sample
 from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, open_size, precision, score_function
@@ -53,18 +54,22 @@ def prepare(
     _check_variance(kernel, sample)
     asked = precision(estimator.dtype)
     dtype = "float64" if n * wanted * n_functions <= SMALL_STUBS else asked
-    limit = memory_limit(estimator.max_memory) - kind.more_bytes(n, wanted, n_functions)
     approximation = estimator.approximation
     calibrate = estimator.learn is not None and spreads(likelihood) and approximation == "projected"
     itemsize = np.dtype(dtype).itemsize
-    entries = stub_entries(limit, n, p, wanted, schedule, itemsize)
-    kept = feature_entries(limit, n, p, wanted, itemsize) if approximation == "projected" else 0
+    limit, sizes = (
+        memory_limit(estimator.max_memory),
+        Sizes(n, p, wanted, itemsize, schedule, row_bytes(likelihood), n_functions),
+    )
+    needs = kind.needs(sizes, approximation, likelihood)
+    needs.check(limit, sizes)
+    (looked_at, entries), (_, kept) = (need.share(limit) for need in needs)
     selection = estimator.selection
     if selection == "auto":
         all_rows = approximation == "projected" or schedule.block_size == 1 or n <= _FEW_ROWS
         selection = "all" if all_rows else "shrinking"  # inference with all rows costs far more than a look at them
     rule = IndexRule(
-        max_entries=entries if entries < n * wanted else None,
+        max_entries=entries if entries < needs.selection.numbers else None,
         shrink_after=max(256, wanted // 9) if selection == "shrinking" else None,
     )
     blur = _blur(estimator.blur, n_functions == 1 and not calibrate)
@@ -72,7 +77,7 @@ def prepare(
         sample.columns.inside(X, dtype) if sample.columns else _in_precision(X, kernel, dtype), y, kernel, likelihood,
         score_function(score), _score_name(score, approximation), wanted, initial, schedule,
         rule, dtype, selection, priority, held_back, approximation, blur, calibrate,
-        kept, bool(estimator.warm_start), sample, limit, sample.group,
+        kept, bool(estimator.warm_start), sample, limit, looked_at, sample.group,
     ).sufficient()  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from ..errors import ParameterError
 from ..evidence import log_evidence
 from ..multiclass import LeftOut, SeparatePosterior, calibrated, fit_factorised
 from ..numerics.deadline import Deadline
+from ..numerics.heap import give_back
 from ..posterior import FactorisedPosterior, ProjectedPosterior
 from ..projected import Sweep
 from ..selection import Callback, Driver, Patience, Progress, StopReason
@@ -132,11 +133,11 @@ class RestDriver(SeparateDriver):
         C, start, reason = self.training.n_functions, time.perf_counter(), StopReason.COMPLETE
         self.parts, self.evidence, self.converged, self.sweeps = [], 0.0, True, []
         for c in range(C):
-            if len(self._drivers) <= c:
+            if len(self._drivers) <= (c if self.training.keep else 0):  # kept to go on from, else one at a time
                 self._drivers.append(self.training.rest_driver(c, wanted))
-                self._drivers[c].include(self.initial)
-            driver = self._drivers[c]
-            driver.enlarge(wanted, None)
+                self._drivers[-1].include(self.initial)
+            driver = self._drivers[c] if self.training.keep else self._drivers.pop()
+            driver.enlarge(wanted, self.training.rule.max_entries)
             ended = reason in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each of the others is enough
             left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0) / (C - c)
             end = time.perf_counter() + left
@@ -148,6 +149,7 @@ class RestDriver(SeparateDriver):
     def _free(self, driver: Driver) -> None:
         if not self.training.keep:
             driver.shards = []
+            give_back()
 
     def _take(self, c: int, driver: Driver, wanted: int, callback: Callback | None, end: float) -> StopReason:
         """Sites on the active rows only, as selection left them."""
@@ -207,8 +209,8 @@ class PairDriver(SeparateDriver):
         return _end(deadline, pairs < min(wanted, len(t.y)) * t.n_functions)
 
     def _in_time(self, max_seconds: float) -> Rows:
-        """Rows to select from: those first in line, if the moments of all of them would take too long."""
-        t, n = self.training, self.n_rows
+        """Rows to select from: those first in line, if all of them would take too long, or too much memory."""
+        t, n = self.training, self.training.looked_at
         most = max(_FEWEST, max_seconds / (_BLOCKS * t.seconds_per_row(1))) if np.isfinite(max_seconds) else n
         return np.sort(np.argsort(-t.priority, kind="stable")[: int(min(most, n))])
 
@@ -222,12 +224,15 @@ class BoundDriver(SeparateDriver):
         t = self.training
         with Interruption() as interruption:
             deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
+            every, rows = t.looked_at >= self.n_rows, t.rows_looked_at()
+            X, y, priority = (v if every else v[rows] for v in (t.X, t.y, t.priority))
+            likelihood = t.class_likelihood if every else t.class_likelihood.take(rows)
             found = fit_variational(
-                t.X, t.y, t.kernel, wanted, approximation="factorised", likelihood=t.class_likelihood,  # type: ignore[arg-type]
-                score=t.row_score, priority=t.priority, dtype=t.dtype, deadline=deadline,
+                X, y, t.kernel, wanted, approximation="factorised", likelihood=likelihood,  # type: ignore[arg-type]
+                score=t.row_score, priority=priority, dtype=t.dtype, deadline=deadline,
             )  # fmt: skip
         parts = [part for part in found.parts if isinstance(part, FactorisedPosterior)]
-        self.parts, self.evidence = [self.factorised_part(part, found.active) for part in parts], found.bound
+        self.parts, self.evidence = [self.factorised_part(part, rows[found.active]) for part in parts], found.bound
         _tell(callback, len(found.active), wanted)
         return _end(deadline, len(found.active) < min(wanted, len(t.y)))
 

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import ndtri
@@ -15,7 +15,7 @@ from ..kernels import Kernel
 from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scales, spreads
 from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, total_weight
 from ..likelihoods.mixtures import cumulative
-from ..likelihoods.parts import in_parts
+from ..likelihoods.parts import in_parts, row_bytes
 from ..numerics.clock import best_of_three
 from ..numerics.deadline import NEVER, Deadline
 from ..numerics.residuals import score_quantiles
@@ -25,10 +25,10 @@ from ..projected import cost as sweep_cost
 from ..projected.ep import Watch
 from ..scores import Score
 from ..selection import Driver, Patience, Schedule
-from ..selection.cost import calibrate, predict_bytes, predict_seconds
+from ..selection.cost import calibrate, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard, own_threads
-from .budget import feature_entries, shown_bytes, stub_entries
+from .budget import Need, Needs, Sizes, inference_need, selection_need, shown_bytes
 from .callbacks import outside
 from .gain_driver import GainDriver
 from .sample import Sample
@@ -92,7 +92,8 @@ class Training:
     feature_entries: int  # numbers of V that fit into memory
     keep: bool  # what selection made, to go on from
     given: Sample  # the rows as the user has them
-    limit: int  # bytes that training may take
+    limit: int  # bytes that training may take, as it was given
+    looked_at: int  # rows that selection chooses from
     group: Rows | None = None  # the same number for rows of equal inputs
     learned: int = 0  # numbers that were learned from these rows
 
@@ -108,15 +109,15 @@ class Training:
 
     def driver(self) -> "Driver | GainDriver":
         """Return a driver with all rows in one shard."""
-        n = len(self.y)
         if self.score_name == PROJECTED_GAIN:
             return GainDriver(self.projected_shard(), self.wanted, self.schedule, self.priority, self.held_back)
         likelihood, score = self.likelihood, self.score
         if self.score_name == "variance" and self.approximation == "projected":
             likelihood = _almost_no_noise(self.kernel, self.X)  # then what is left is that of a pivoted Cholesky factor
+        rows, every = self.rows_looked_at(), self.looked_at >= len(self.y)
         common: tuple[Any, ...] = (
-            np.arange(n), self.X, self.y, self.priority, self.kernel, likelihood, score, self.wanted,
-            self.dtype, self.rule, self.held_back,
+            rows, *(v if every else v[rows] for v in (self.X, self.y, self.priority)), self.kernel, likelihood, score,
+            self.wanted, self.dtype, self.rule, self.held_back if every else self.held_back[rows],
         )  # fmt: skip
         if self.selection != "refilled":
             shard = LocalShard(*common)
@@ -127,6 +128,15 @@ class Training:
                 full_until=_FULL_UNTIL, rng=rng,
             )  # fmt: skip
         return Driver([shard], self.kernel, likelihood, score, self.wanted, self.schedule)
+
+    def rows_looked_at(self) -> Rows:
+        """Rows that selection chooses from: those first in line, if memory is too little for the marginals of all."""
+        n = len(self.y)
+        if self.looked_at >= n:
+            return np.arange(n)
+        first = self.priority + self.held_back  # rows held back, and initial ones, are there in any case
+        first[self.initial] += 2.0
+        return np.sort(np.argpartition(-first, self.looked_at)[: self.looked_at])
 
     @property
     def fitted_kernel(self) -> Kernel | list[Kernel]:
@@ -148,10 +158,8 @@ class Training:
 
     def raised(self) -> "Training":
         """Return the same in double precision, if memory allows."""
-        n, p, d = len(self.y), self.X.shape[1] if self.X.ndim == 2 else 1, self.wanted
         try:
-            entries = stub_entries(self.limit, n, p, d, self.schedule, 8)
-            kept = feature_entries(self.limit, n, p, d, 8) if self.approximation == "projected" else 0
+            raised = self.within_limit(self.wanted, 8)
         except ParameterError as error:
             warnings.warn(
                 "single precision is not enough for noise so low, or a kernel so large and smooth, but double does not "
@@ -159,8 +167,34 @@ class Training:
                 stacklevel=outside(),
             )
             return self
-        rule = replace(self.rule, max_entries=entries if entries < n * d else None)
-        return replace(self, X=self._exact_inputs, dtype="float64", rule=rule, feature_entries=kept).in_precision()
+        return replace(raised, X=self._exact_inputs, dtype="float64").in_precision()
+
+    @classmethod
+    def needs(cls, sizes: Sizes, approximation: str, likelihood: Any) -> Needs:
+        """Memory of selection and of what follows it."""
+        return Needs(selection_need(sizes), inference_need(sizes) if approximation == "projected" else Need(0.0))
+
+    def sizes(self, wanted: int, itemsize: int) -> Sizes:
+        """Return what the memory of this training depends on."""
+        n, p = len(self.y), self.X.shape[1] if self.X.ndim == 2 else 1
+        return Sizes(n, p, wanted, itemsize, self.schedule, row_bytes(self.likelihood), self.n_functions)
+
+    def within_limit(self, wanted: int, itemsize: int) -> Self:
+        """Return the same with as many rows looked at and numbers kept as there is room for; refuse if it is too few.
+
+        Parameters
+        ----------
+        wanted : int
+            Size of the active set.
+        itemsize : int
+            Bytes of a number that is kept.
+        """
+        sizes = self.sizes(wanted, itemsize)
+        needs = self.needs(sizes, self.approximation, self.likelihood)
+        needs.check(self.limit, sizes)
+        (looked_at, entries), (_, kept) = (need.share(self.limit) for need in needs)
+        rule = replace(self.rule, max_entries=entries if entries < needs.selection.numbers else None)
+        return replace(self, rule=rule, feature_entries=kept, looked_at=looked_at)
 
     @property
     def _exact_inputs(self) -> Inputs:
@@ -188,7 +222,7 @@ class Training:
         return replace(
             self, X=X if every else X[rows], y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
             wanted=wanted, initial=np.empty(0, dtype=np.intp), schedule=Schedule.choose(None, None, n, wanted),
-            rule=IndexRule(), dtype=dtype, selection="all", priority=self.priority[rows],
+            rule=IndexRule(), dtype=dtype, looked_at=n, selection="all", priority=self.priority[rows],
             group=None if self.group is None else self.group[rows], held_back=np.zeros(n, dtype=bool),
             feature_entries=n * wanted,
         ).in_precision()  # fmt: skip
@@ -288,32 +322,30 @@ class Training:
         """Seconds for a row in inference with all rows, where these may be too many: not with one function."""
         return 0.0
 
-    @staticmethod
-    def more_bytes(n: int, d: int, n_functions: int) -> int:
-        """Memory that several functions need beyond one."""
-        return 0
-
     def plan(self) -> Plan:
         """Predict seconds and memory of selection and inference, after a short calibration."""
         with own_threads():
             return self._plan()
 
+    def plan_memory(self, entries: int) -> int:
+        """Bytes at the peak, with so many numbers in the stubs."""
+        itemsize = np.dtype(self.dtype).itemsize
+        needs = self.needs(self.sizes(self.wanted, itemsize), self.approximation, self.likelihood)
+        return max(needs.selection.used(self.looked_at, entries), needs.inference.used(0, self.feature_entries))
+
     def _plan(self) -> Plan:
-        n, p, d = len(self.y), self.X.shape[1] if self.X.ndim == 2 else 1, self.wanted
+        n, d = len(self.y), self.wanted
         rates = calibrate(self.X, self.y, self.kernel, self.likelihood, self.score, self.schedule, self.dtype)
         rule = self.rule
         if self.selection == "refilled":
             rule = replace(rule, shrink_after=_FULL_UNTIL, decay=4.0)
-        seconds = predict_seconds(rates, n, d, self.schedule, rule)
-        entries = min(rule.peak(n, d), rule.max_entries or n * d)
-        itemsize = np.dtype(self.dtype).itemsize
-        memory = predict_bytes(n, p, d, self.schedule, itemsize, entries)
+        looked_at = self.looked_at
+        seconds = predict_seconds(rates, looked_at, d, self.schedule, rule)
+        memory = self.plan_memory(min(rule.peak(looked_at, d), rule.max_entries or looked_at * d))
         if self.approximation == "projected":
             sweeps = sweep_cost.calibrate(self.X, self.y, d, self.kernel, self.likelihood, self.dtype)
-            kept = self.feature_entries
-            seconds += sweep_cost.predict_seconds(sweeps, n, d, kept / (n * d))
-            memory = max(memory, sweep_cost.predict_bytes(n, p, d, itemsize, kept))
-        index = min(n, rule.limit(n, d, d))
+            seconds += sweep_cost.predict_seconds(sweeps, n, d, self.feature_entries / (n * d))
+        index = min(looked_at, rule.limit(looked_at, d, d))
         return Plan(seconds, memory, n, d, index, self.schedule.block_size, self.schedule.pool_size, self.dtype)
 
 

@@ -58,7 +58,7 @@ def best_spread(likelihood: Likelihood, y: Floats, left_out: Floats) -> Spread:
 
     def log_proba(spread: float) -> Floats:
         trial = discrete.with_spread(spread)
-        found: Floats = in_parts(lambda some, y, *row: some.log_proba(*row).T, trial, y, mean, var)  # type: ignore[attr-defined]
+        found: Floats = in_parts(lambda some, y, *row: some.log_proba(*row).T, trial, y, mean, var)
         return found.T
 
     share = equivalent(log_proba, np.searchsorted(likelihood.labels, y), weight, SPREAD)

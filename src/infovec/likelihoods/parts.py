@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Floats
-from ..numerics.room import at_once, pieces
+from ..numerics.room import pieces
 from .base import Likelihood
 from .gaussian import Gaussian
 from .laplace import Laplace
@@ -15,7 +15,7 @@ from .ordinal import Ordinal
 from .probit import Probit
 from .student_t import StudentT
 
-__all__ = ["in_parts", "row_bytes", "rows_at_once"]
+__all__ = ["in_parts", "row_bytes"]
 
 # Numbers that a row takes on the way to its moments: closed forms, a series of 24 terms, a mixture of 160 nodes, and
 # for any other likelihood quadrature of up to 192 nodes.
@@ -23,14 +23,9 @@ _NUMBERS: dict[type[Likelihood], int] = {Gaussian: 16, Probit: 24, Ordinal: 48, 
 _OTHERWISE = 1500
 
 
-def row_bytes(likelihood: Likelihood) -> int:
+def row_bytes(likelihood: Any) -> int:
     """Memory that one row takes while its moments are found."""
     return 8 * _NUMBERS.get(type(likelihood), _OTHERWISE)
-
-
-def rows_at_once(likelihood: Any, usual: int, threads: int) -> int:
-    """How many rows each of some threads may take at once."""
-    return at_once(usual, threads * row_bytes(likelihood))
 
 
 def in_parts(

@@ -69,7 +69,7 @@ def select_pairs(
     n, C = len(labels), likelihood.n_classes
     wanted = min(n_pairs, n * C)
     schedule = schedule or choose_pair_schedule(n, C, wanted)
-    room = min(n, 2 * wanted // C + 1)
+    room = min(n, wanted + wanted // 4, wanted // C + wanted // (4 * C) + 1)
     stubs = [Stubs(X, kernel, 1, room, dtype) for kernel in kernel_of_each(kernels, C)]
     rule = SCORES[score] if isinstance(score, str) else score
     state = _State(stubs, labels, likelihood, rule, np.linspace(1.0, 0.0, n) if priority is None else priority)

@@ -20,7 +20,7 @@ from .._types import Floats, Mask, Rows
 from ..numerics.deadline import check
 from ..numerics.room import at_once
 
-__all__ = ["ClassMoments", "Noise", "Shape", "moments", "win_log_proba"]
+__all__ = ["ClassMoments", "Noise", "Shape", "moments", "moments_bytes", "win_log_proba"]
 
 _DROP = 30.0  # nodes end where the integrand is e^-30 of its peak
 _FIRST, _MOST = 32, 2**14  # nodes
@@ -77,6 +77,11 @@ class Noise(ABC):
 def _entries() -> int:
     """Numbers in one block of the work, of which several threads may have one."""
     return at_once(_ENTRIES, 2 * _BYTES)
+
+
+def moments_bytes() -> int:
+    """Memory that a block of the work takes on the way, on two threads."""
+    return 2 * _BYTES * _entries()
 
 
 def moments(noise: Noise, labels: Rows, mean: Floats, var: Floats) -> ClassMoments:

@@ -9,13 +9,15 @@ from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.clock import best_of_three
-from ..shards import Beliefs, ProjectedShard
+from ..numerics.room import at_once
+from ..shards import Beliefs, ProjectedShard, n_threads
 from ..shards.projections import chunk_rows
 from .basis import make_basis
 
 __all__ = ["SweepRates", "calibrate", "predict_bytes", "predict_evaluations", "predict_seconds"]
 
 _SAMPLE = 8192  # rows to calibrate with
+_ROW = 22  # numbers for each row: as it is given, its site, steps and those before, variances, cavity
 _DEPTH = 256  # active rows to calibrate with, and half as many
 _USUAL_SWEEPS = 8  # over all rows; later ones visit fewer, and early ones see part of a large active set
 _SWEEPS_ON = 8  # when inference goes on from sites for parameters nearby
@@ -74,10 +76,11 @@ def _extrapolate(sizes: tuple[int, int], seconds: tuple[float, float], d: int) -
     return linear * d + square * d**2
 
 
-def predict_bytes(n: int, p: int, d: int, itemsize: int, entries: int) -> int:
-    """Peak memory of inference that keeps ``entries`` numbers of V."""
-    rows = 8 * n * 16  # sites, steps, variances, and their intermediate results
+def predict_bytes(n: int, p: int, d: int, itemsize: int, entries: int, row_bytes: int = 0) -> int:
+    """Peak memory of inference that keeps ``entries`` numbers of V; the moments of a row take so much on the way."""
+    rows, chunk, threads = 8 * n * _ROW, chunk_rows(n, d, itemsize), n_threads()
     inputs = n * p * itemsize
-    work = 6 * chunk_rows(n, d) * d * itemsize  # for two threads
+    work = threads * 3 * chunk * d * itemsize
+    moments = threads * at_once(chunk, threads * row_bytes) * row_bytes
     square = 8 * d * d * 10  # sums, their factor, and products on the way
-    return rows + inputs + work + square + entries * itemsize
+    return int(rows + inputs + work + moments + square + entries * itemsize)

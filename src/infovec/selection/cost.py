@@ -10,15 +10,18 @@ from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower
 from ..numerics.clock import best_of_three
 from ..scores import Score
-from ..shards import Inclusions, IndexRule, LocalShard
+from ..shards import Inclusions, IndexRule, LocalShard, absorbed_at_once, n_threads
+from ..shards.local import scored_at_once
 from .pool import Pool
 from .schedule import Schedule
 
-__all__ = ["Rates", "calibrate", "predict_bytes", "predict_seconds"]
+__all__ = ["GIVEN", "SCORED", "Rates", "calibrate", "predict_bytes", "predict_seconds", "selection_bytes"]
 
 _SAMPLE = 8192  # rows to calibrate with
-_CHUNK = 16384  # rows that a thread absorbs at once
 _DEPTH = 512  # inclusions the calibration pretends to have behind it
+GIVEN = 48  # bytes for each row that is given: its number, place, target, label and priority, and what tells copies
+_KEPT = 50  # bytes for each row of a machine: number, target, variances, mean, and whether it is taken
+SCORED = 100  # bytes for each row while all are scored: keys, their order and intermediate results
 
 
 class Rates(NamedTuple):
@@ -109,14 +112,35 @@ def predict_seconds(rates: Rates, n: int, d: int, schedule: Schedule, rule: Inde
     return total
 
 
-def predict_bytes(n: int, p: int, d: int, schedule: Schedule, itemsize: int, entries: int) -> int:
-    """Peak memory of a fit whose stub matrix has ``entries`` numbers."""
-    inputs = (
-        3 * n * p * itemsize
-    )  # in the right precision, as the kernel prepares them, and anew when the index shrinks
-    rows = 8 * n * 24  # marginals, scores and their intermediate results
+def selection_bytes(
+    n: int, p: int, d: int, schedule: Schedule, itemsize: int, row_bytes: int = 0, machines: int = 1
+) -> tuple[float, float]:
+    """Peak memory of a selection without its stubs: what it takes in any case, and for each row that is looked at.
+
+    Parameters
+    ----------
+    n, p, d : int
+        Rows, columns and inclusions.
+    schedule : Schedule
+    itemsize : int
+        Of the stubs.
+    row_bytes : int
+        That the moments of a row take on the way.
+    machines : int
+        That have stubs and marginals of their own, and work one after the other.
+    """
+    given = n * (GIVEN + p * itemsize)
     pool = schedule.pool_size * (3 * 8 * schedule.pool_size + d * itemsize + p * itemsize)
-    block = 6 * schedule.block_size * min(n, _CHUNK) * itemsize  # kernel, product and their sum, on two threads
-    selecting = 8 * d * d + inputs + rows + pool + block + entries * itemsize
+    at_once = absorbed_at_once(n, itemsize)
+    block = 3 * n_threads() * schedule.block_size * at_once * itemsize  # kernel, product and their sum
+    scored = n_threads() * min(n, scored_at_once(row_bytes)) * row_bytes
+    selecting = machines * 8 * d * d + given + pool + max(block, scored)
     finishing = 3 * 8 * d * d  # L, its copy in the posterior, its inverse for the evidence; the stubs are gone
-    return max(selecting, finishing)
+    each = machines * (_KEPT + 2 * p * itemsize) + SCORED  # its inputs twice: as the kernel prepares them, and moved
+    return float(max(selecting, finishing)), float(each)
+
+
+def predict_bytes(n: int, p: int, d: int, schedule: Schedule, itemsize: int, entries: int) -> int:
+    """Peak memory of a selection whose stub matrix has ``entries`` numbers."""
+    fixed, each = selection_bytes(n, p, d, schedule, itemsize)
+    return int(fixed + each * n + entries * itemsize)

@@ -10,7 +10,7 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..errors import NotPositiveDefinite, ParameterError
 from ..kernels import Block, Kernel
 from ..likelihoods import Likelihood
-from ..likelihoods.parts import in_parts, rows_at_once
+from ..likelihoods.parts import in_parts, row_bytes
 from ..numerics.room import at_once
 from ..scores import Score
 from .eligibility import break_ties, open_scores
@@ -18,7 +18,7 @@ from .index import IndexRule
 from .messages import Candidates, Inclusions, Representation
 from .parallel import for_each, n_threads, parts
 
-__all__ = ["LocalShard", "absorbed_at_once"]
+__all__ = ["LocalShard", "absorbed_at_once", "scored_at_once"]
 
 # per precision of the stubs: share of the prior variance that is rounding, and that betrays an indefinite kernel
 _ROUNDING: Mapping[str, float] = {"float32": 1e-5, "float64": 1e-13}
@@ -35,6 +35,11 @@ _BLOCK = 128  # inclusions that it is made for: the largest block, unless somebo
 def absorbed_at_once(n: int, itemsize: int) -> int:
     """Rows whose stubs a thread makes at once: kernel, product and their sum for a block of inclusions."""
     return at_once(min(n, _CHUNK), 3 * n_threads() * _BLOCK * itemsize, _FEWEST)
+
+
+def scored_at_once(row_bytes: int) -> int:
+    """Rows that a thread scores at once, whose moments take so much memory on the way."""
+    return at_once(_SCORED, n_threads() * row_bytes)
 
 
 class SomeRows:
@@ -136,7 +141,7 @@ class LocalShard:
                 self.var[part], self.prior_var[part], closed[part], self.min_var,
             )  # fmt: skip
 
-        for_each(score, parts(len(value), rows_at_once(self.likelihood, _SCORED, n_threads())))
+        for_each(score, parts(len(value), scored_at_once(row_bytes(self.likelihood))))
         return break_ties(value, self.priority)
 
     def candidates(self, k: int) -> Candidates:

@@ -71,7 +71,9 @@ class Stubs:
         """
         t, end = self.size, self.size + len(block.rows)
         if end > len(self._M):
-            self._M = np.concatenate([self.M, np.empty((max(end, 2 * t) - t, self._M.shape[1]), dtype=self.dtype)])
+            larger = np.empty((max(end, t + t // 4), self._M.shape[1]), dtype=self.dtype)
+            larger[:t] = self.M
+            self._M = larger
         inverse = np.linalg.inv(block.L_corner)
         both = np.hstack([-inverse @ block.L_left, inverse * block.root_precision]).astype(self.dtype)
         order = np.argsort(block.rows)

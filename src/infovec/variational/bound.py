@@ -98,7 +98,7 @@ def maximise_bound(
         if deadline is None:
             raise
         best = met[0]
-    slack = _SLACK[projections[0].R.dtype.name]
+    slack = _SLACK[projections[0].features.dtype]
     converged = bool(np.max(np.abs(best.gradient), initial=0.0) <= slack * tolerance)
     constant = sum(len(p.classes) * (p.log_det + float(p.weight @ p.variance_left)) for p in projections)
     return Optimum(best.value - 0.5 * constant, best.z, best.mean, best.g, converged, at.count)
@@ -124,10 +124,10 @@ class _Evaluation:
         self.count += 1
         mean, gradient = np.empty_like(self._no_variance), np.empty_like(z)
         for p in self.projections:
-            mean[:, p.classes] = p.R @ z[:, p.classes].astype(p.R.dtype)
+            mean[:, p.classes] = p.times(z[:, p.classes])
         log_z, g, _ = self.likelihood.tilted(self.labels, mean, self._no_variance)
         target = self.weight[:, None] * (mean + g)  # eq. 4.3, 4.4
         for p in self.projections:
-            gradient[:, p.classes] = p.R.T @ target[:, p.classes].astype(p.R.dtype)
+            gradient[:, p.classes] = p.transposed_times(target[:, p.classes])
         value = float(self.weight @ (log_z + 0.5 * np.sum(mean**2, axis=1)) - 0.5 * np.sum(z**2))
         return _Point(value, gradient - z, z.copy(), mean, g)

@@ -1,6 +1,6 @@
 """Exact gradient of the largest bound in the parameters of the kernels and in the biases."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,12 +8,15 @@ import numpy as np
 from .._types import Floats, Inputs
 from ..multiclass import ClassMoments, MultivariateProbit
 from ..numerics.cholesky import inverse_lower
+from ..numerics.room import at_once
+from ..shards import parts
 from .bound import Optimum
 from .projection import Projection
 
 __all__ = ["BoundGradient", "bound_gradient"]
 
 _CHUNK_ENTRIES = 2**20  # numbers of the adjoint that are formed at once
+_CHUNK_BYTES = 64  # for each of them: R, products with it, the adjoint, and what the kernel makes of it
 
 
 class BoundGradient(NamedTuple):
@@ -46,7 +49,7 @@ def _through_kernel(p: Projection, X: Inputs, optimum: Optimum) -> Floats:
     kernel, q, (rows, X_active, L, jitter) = p.kernel, len(p.classes), p.basis
     weights, g = p.weights(optimum.z[:, p.classes]), p.weight[:, None] * optimum.g[:, p.classes]
     L_inverse, Q_inverse = inverse_lower(L), inverse_lower(p.Q)
-    n, d = p.R.shape
+    d = len(L)
     X_active = X_active.astype(np.float64) if kernel.numeric else X_active
     # A C (I + C)^-1 A^T = L^-T (Q Q^T - 2 I + (Q Q^T)^-1) L^-1 and C (I + C)^-1 A^T = R (Q^T - Q^-1) L^-1
     inside = p.Q @ p.Q.T - 2.0 * np.eye(d) + Q_inverse.T @ Q_inverse
@@ -54,10 +57,9 @@ def _through_kernel(p: Projection, X: Inputs, optimum: Optimum) -> Floats:
     G[np.diag_indices(d)] *= 1.0 + jitter
     total = kernel.vjp(X_active, None, G)
     turn = q * ((p.Q.T - Q_inverse) @ L_inverse)
-    diagonal, step = -0.5 * q * p.weight, max(_CHUNK_ENTRIES // max(d, 1), 1)
-    for start in range(0, n, step):
-        at = slice(start, min(start + step, n))
-        G = g[at] @ weights.T + p.weight[at, None] * (p.R[at].astype(np.float64) @ turn)
+    diagonal, step = -0.5 * q * p.weight, max(at_once(_CHUNK_ENTRIES, _CHUNK_BYTES) // max(d, 1), 1)
+    for at, R in _smaller(p.features.chunks(), step):
+        G = g[at] @ weights.T + p.weight[at, None] * (R.astype(np.float64) @ turn)
         here = np.flatnonzero((rows >= at.start) & (rows < at.stop))
         own = rows[here] - at.start
         diagonal[rows[here]] += G[own, here]  # a row with itself is on the diagonal
@@ -65,3 +67,10 @@ def _through_kernel(p: Projection, X: Inputs, optimum: Optimum) -> Floats:
         part = X[at].astype(np.float64) if kernel.numeric else X[at]
         total = total + kernel.vjp(part, X_active, G) + kernel.diag_vjp(part, diagonal[at])
     return total
+
+
+def _smaller(chunks: Iterable[tuple[slice, Floats]], most: int) -> Iterator[tuple[slice, Floats]]:
+    """Divide chunks of rows into smaller ones."""
+    for at, R in chunks:
+        for part in parts(len(R), most):
+            yield slice(at.start + part.start, at.start + part.stop), R[part]

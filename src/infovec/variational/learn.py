@@ -86,7 +86,7 @@ class VariationalBound:
             return None
         z = np.empty((len(self.active), self._target.shape[1]))
         for p in projections:
-            z[:, p.classes] = p.R.T @ (p.weight[:, None] * self._target[:, p.classes]).astype(p.R.dtype)  # eq. 4.6
+            z[:, p.classes] = p.transposed_times(p.weight[:, None] * self._target[:, p.classes])  # eq. 4.6
         return z
 
 

@@ -26,7 +26,7 @@ def left_out(projections: Sequence[Projection], best: Optimum, group: Rows | Non
     """
     found = np.empty((2, *best.mean.shape))
     for p in projections:
-        r = np.einsum("ij,ij->i", p.R, p.R).astype(np.float64)
+        r = np.concatenate([np.einsum("ij,ij->i", R, R) for _, R in p.features.chunks()]).astype(np.float64)
         cavity_var = r / np.maximum(1.0 - r * of_groups(p.weight, group), _LEAST_SHARE)
         force = of_groups(p.weight[:, None] * best.g[:, p.classes], group)
         found[0][:, p.classes] = best.mean[:, p.classes] - cavity_var[:, None] * force

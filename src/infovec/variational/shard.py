@@ -29,6 +29,8 @@ class BoundShard:
     dtype : {"float32", "float64"}
     group : array of int, optional
         The same number for rows of equal inputs, which are left out together.
+    max_entries : int, optional
+        Numbers of the projections to keep; what does not fit is made anew whenever it is needed.
     """
 
     left_out: Floats  # see the function of that name
@@ -42,7 +44,9 @@ class BoundShard:
         likelihood: MultivariateProbit,
         dtype: str,
         group: Rows | None = None,
+        max_entries: int | None = None,
     ) -> None:
+        self.max_entries = max_entries
         self.rows, self.X, self.labels, self.kernel = rows, X, labels, kernel
         self.likelihood, self.dtype, self.group = likelihood.take(rows), dtype, group
 
@@ -69,7 +73,7 @@ class BoundShard:
     def project(self, basis: Basis) -> None:
         """Take an active set."""
         active, classes = np.searchsorted(self.rows, basis.rows), np.arange(self.likelihood.n_classes)
-        self.projection = Projection.of(self.kernel, classes, self.X, active, self.dtype, self.weight)
+        self.projection = Projection.of(self.kernel, classes, self.X, active, self.dtype, self.weight, self.max_entries)
 
     def infer(self, tolerance: float = 1e-5, watch: Watch | None = None, deadline: Deadline | None = None) -> Inference:
         """Maximise the bound, which stands for the log evidence; it counts as one sweep."""
