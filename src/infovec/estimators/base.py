@@ -16,6 +16,7 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning, Step
 from ..likelihoods import Likelihood
+from ..numerics.deadline import Deadline
 from ..numerics.heap import give_back
 from ..numerics.room import work_within
 from ..selection import Callback, Driver, Patience, Progress, StopReason
@@ -26,6 +27,7 @@ from .columns import Columns
 from .defaults import default_kernel
 from .ending import ended
 from .gain_driver import GainDriver
+from .in_time import in_time
 from .inference import Result, Run
 from .latent import Latent
 from .learner import LEARN, Learned, predict_seconds
@@ -42,6 +44,7 @@ __all__ = ["InformativeVectorMachine"]
 
 _log = logging.getLogger("infovec")
 _SOON, _SOON_SHARE = 3.0, 0.2  # seconds, and share of those that learning took, for a model after an interruption
+_AT_LEAST = 0.1  # of the time, to select and infer in if nothing is left of it
 _LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
 
@@ -146,9 +149,10 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         begin_fit(self, X, y, sample_weight)
         before, start = dict(vars(self)), time.perf_counter()
         try:
+            deadline = Deadline(start + time_limit(self.max_time))
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 training = self._prepare(X, y, sample_weight)
-                self._train(training)
+                self._train(training, deadline)
             self.n_samples_fit_, self.fit_seconds_ = training.given.n_given, time.perf_counter() - start
             end_fit(self, X, y, sample_weight)
         except BaseException:
@@ -205,8 +209,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         if state is None:
             raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
         start = time.perf_counter()
+        deadline = Deadline(start + time_limit(self.max_time))
         with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
-            self._go_on(state, check_growth(n, state.driver.size), None)
+            self._go_on(state, check_growth(n, state.driver.size), None, deadline)
         self.fit_seconds_ += time.perf_counter() - start
         return self
 
@@ -241,7 +246,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         """Return what selection and inference need, the settings checked against the data."""
         return prepare(self, sample, targets, kernel, likelihood, score)
 
-    def _train(self, training: Training) -> None:
+    def _train(self, training: Training, deadline: Deadline) -> None:
         """Select the active rows and store the posterior."""
         sample = training.given
         told = [sample.X, training.y, sample.weight, sample.rows, sample.unit.centre, sample.unit.scale]
@@ -249,22 +254,27 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         settings = self.get_params()
         state: State | None = getattr(self, "_state", None)
         if state is not None and self.warm_start and data == state.data and continues(training, settings, state):
-            self._go_on(state, training.wanted, training.patience())
+            self._go_on(state, training.wanted, training.patience(), deadline)
             return
         with Interruption() as interruption:
-            self._begin(training, settings, data, interruption)
+            self._begin(training, settings, data, interruption, deadline)
 
-    def _begin(self, training: Training, settings: dict[str, Any], data: str, interruption: Interruption) -> None:
+    def _begin(
+        self, training: Training, settings: dict[str, Any], data: str, interruption: Interruption, deadline: Deadline
+    ) -> None:
         """Learn, select and infer; an interruption between them counts too."""
-        start, steps = time.perf_counter(), list[Step]()
+        start, steps, n = time.perf_counter(), list[Step](), len(training.y)
+        training = in_time(training, deadline, 1.0 if self.learn is None else 1.0 - _LEARNING_SHARE)
         if self.learn is not None:
-            training, steps, _, _ = self._learn(training)
+            training, steps, _, _ = self._learn(training, deadline)
+            training = in_time(training, deadline)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
         learned = time.perf_counter() - start
         driver = training.driver()
         driver.include(training.initial)
-        self._run(driver, training, training.wanted, training.patience(), interruption, learned)
+        fewer = len(training.y) < n
+        self._run(driver, training, training.wanted, training.patience(), interruption, deadline, learned, fewer)
         if steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
@@ -275,10 +285,10 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
         self.__dict__.pop("_state", None)
         if self.warm_start:
-            self._state = State(driver, training, settings, data, interruption.asked)
+            self._state = State(driver, training, settings, data, interruption.asked or fewer)
 
-    def _learn(self, training: Training) -> Learned:
-        """Find parameters by the evidence."""
+    def _learn(self, training: Training, deadline: Deadline) -> Learned:
+        """Find parameters by the evidence, in a share of the time left."""
         start, tell = time.perf_counter(), listeners(self)
 
         def watch(step: Step) -> bool:
@@ -286,12 +296,11 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             return tell is not None and tell(Progress(0, training.wanted, 0.0, seconds, None, step.criterion))
 
         learning = self.learn if isinstance(self.learn, Learning) else Learning(str(self.learn))
-        limit = _LEARNING_SHARE * time_limit(self.max_time)
-        learned = learn(training, self.kernel is None, limit, watch, learning)
+        learned = learn(training, self.kernel is None, _LEARNING_SHARE * deadline.left, watch, learning)
         give_back()
         return learned
 
-    def _go_on(self, state: State, wanted: int, patience: Patience | None) -> None:
+    def _go_on(self, state: State, wanted: int, patience: Patience | None, deadline: Deadline) -> None:
         """Continue the driver of an earlier fit; when that fails it is no longer kept, the model is."""
         del self._state
         driver, training = state.driver, state.training
@@ -299,7 +308,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         training = replace(training, limit=memory_limit(self.max_memory))
         driver.enlarge(wanted, training.within_limit(wanted, np.dtype(training.dtype).itemsize).rule.max_entries)
         with Interruption() as interruption:
-            self._run(driver, training, wanted, patience, interruption)
+            self._run(driver, training, wanted, patience, interruption, deadline)
         if self.warm_start:
             self._state = state._replace(cut_short=state.cut_short or interruption.asked)
 
@@ -310,14 +319,28 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         wanted: int,
         patience: Patience | None,
         interruption: Interruption,
-        spent: float = 0.0,
+        deadline: Deadline,
+        learned: float = 0.0,
+        fewer: bool = False,
     ) -> None:
-        """Select, infer, and store what came of it; soon if learning was interrupted."""
-        limit, interrupted = time_limit(self.max_time), interruption.asked
-        left = max(limit - spent, 0.25 * limit)  # a model without active rows is none
-        left = min(left, max(_SOON, _SOON_SHARE * spent)) if interrupted else left
+        """Select, infer, and store what came of it; soon if learning was interrupted.
+
+        Parameters
+        ----------
+        driver, training, wanted, patience, interruption, deadline
+            What to do, and until when.
+        learned : float
+            Seconds that learning took.
+        fewer : bool
+            Whether rows were left out for want of time.
+        """
+        interrupted = interruption.asked
+        left = max(deadline.left, _AT_LEAST * time_limit(self.max_time))  # a model without active rows is none
+        left = min(left, max(_SOON, _SOON_SHARE * learned)) if interrupted else left
         run = Run(driver, training.given.inside, training, listeners(self), left)
         stop, result = run.to(wanted, patience)
+        if fewer and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
+            stop = StopReason.TIME
         stop = StopReason.INTERRUPTED if interruption.asked else stop
         self._store(driver, result, training, str(ended(stop, result, wanted, interrupted)))
 

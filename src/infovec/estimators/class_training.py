@@ -177,7 +177,7 @@ class ClassTraining(Training):
 
     def fitted_likelihood(self, shard: CoupledShard, found: Inference, left: float = np.inf) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
-        return calibrated(self.class_likelihood.for_new_rows(), [shard])
+        return calibrated(self.class_likelihood.for_new_rows(), [shard], Deadline(time.perf_counter() + left))
 
     def refined(self, objective: CoupledEvidence, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model whose length scales predict rows left out best.
@@ -214,6 +214,15 @@ class ClassTraining(Training):
         seconds = C * (one.seconds + sweeps) + _USUAL_SWEEPS * self._moments_seconds()
         memory = self.plan_memory(min(C * self.looked_at * share, self.rule.max_entries or C * n * share))
         return one._replace(seconds=seconds, memory=memory, n_active=d)
+
+    def model_seconds(self, d: int) -> float:
+        """Seconds for a row in the selection of d active ones, and in inference if that is with all rows."""
+        C = self.n_functions
+        if not self.class_likelihood.couples:
+            return C * self._against_rest(0, d).model_seconds(d)
+        if self.approximation == "factorised":  # moments of all classes in every look
+            return self.schedule.looks(d) * self.seconds_per_row(1) / _FEWEST_SWEEPS + C * self._product_seconds(d)
+        return C * self._against_rest(0, d)._selection_seconds(-(-d // C)) + self.seconds_per_row(d)
 
     def seconds_per_row(self, d: int) -> float:
         """Seconds for a row in the fewest sweeps that are of use, and in the calibration that follows."""

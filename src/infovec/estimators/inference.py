@@ -174,7 +174,8 @@ class Run:
         if isinstance(self.training.likelihood, Discrete):
             return None
         rows = some_rows(self.training.priority)
-        return self.training.residuals(without_own_site(posterior, active, self.X, rows, self.training.group), rows)
+        known = without_own_site(posterior, active, self.X, rows, self.training.group)
+        return self.training.residuals(known, rows, max(self._left, _LAST))
 
     def _free(self) -> None:
         if not self.training.keep:
@@ -216,7 +217,8 @@ class Run:
         likelihood = training.fitted_likelihood(shard, found, max(self._left, _LAST))
         sites = projected.sites(active)
         real = training.n_functions == 1 and not isinstance(likelihood, Discrete)
-        residuals = training.residuals(training.left_out(shard, found), shard.rows) if real else None
+        left = max(self._left, _LAST)
+        residuals = training.residuals(training.left_out(shard, found), shard.rows, left) if real else None
         return interruption.asked, Result(
             posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps,
             total_weight(shard.likelihood, len(shard.rows)), str(shard.dtype), residuals,

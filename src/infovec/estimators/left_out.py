@@ -12,9 +12,9 @@ __all__ = ["MOST_ROWS", "some_rows", "without_own_site"]
 MOST_ROWS = 3000  # that tell how certain predictions should be
 
 
-def some_rows(priority: Floats) -> Rows:
+def some_rows(priority: Floats, most: int = MOST_ROWS) -> Rows:
     """Return rows at random, in order, to calibrate by."""
-    return np.sort(np.argsort(priority, kind="stable")[:MOST_ROWS])
+    return np.sort(np.argsort(priority, kind="stable")[:most])
 
 
 def without_own_site(

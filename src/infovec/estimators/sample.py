@@ -68,9 +68,10 @@ class Sample:
 
     def told(self, which: Mask) -> Self:
         """Return some of the rows."""
-        return self if which.all() else self._take(np.flatnonzero(which))
+        return self if which.all() else self.take(np.flatnonzero(which))
 
-    def _take(self, at: Rows) -> Self:
+    def take(self, at: Rows) -> Self:
+        """Return some of the rows, by their numbers here."""
         weight, here = None if self.weight is None else self.weight[at], np.full(len(self.rows) + 1, -1)
         here[at] = np.arange(len(at))  # the last one stays -1
         return replace(
@@ -103,7 +104,7 @@ class Sample:
         rank = np.arange(len(first))
         if np.all(weight == weight[0]):  # in the order given
             rank = np.argsort(np.argsort(first))
-        kept = self._take(first[np.argsort(rank)])
+        kept = self.take(first[np.argsort(rank)])
         weight = weight[np.argsort(rank)]
         return replace(
             kept, place=np.append(rank[index], -1)[self.place], weight=None if np.all(weight == 1.0) else weight,

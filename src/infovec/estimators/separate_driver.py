@@ -17,7 +17,7 @@ from ..projected import Sweep
 from ..selection import Callback, Driver, Patience, Progress, StopReason
 from ..selection.interrupt import Interruption
 from ..variational import fit_variational
-from .left_out import some_rows, without_own_site
+from .left_out import MOST_ROWS, some_rows, without_own_site
 from .projecting import infer_all_rows
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["BoundDriver", "PairDriver", "RestDriver", "SeparateDriver"]
 
 
-_FEWEST, _BLOCKS = 200, 4  # rows to select from whatever the time, and times that all of them are looked at, at least
+_CALIBRATION, _FEWEST = 0.05, 200  # share of the time to predict rows left out in, and how many whatever the time
+_LAST = 0.1  # seconds for calibration, if there are none left
+_SELECTION = 0.5  # of the time of a class, at most, where inference with all rows follows
 _LEAST = 4  # sweeps for a class whose turn comes when time is up: without any it would know nothing
 
 
@@ -55,6 +57,7 @@ class SeparateDriver(ABC):
         self.parts: list[Part] = []
         self.evidence, self.converged, self.sweeps = 0.0, True, list[Sweep]()
         self.active, self.scores, self.seconds = np.empty(0, dtype=np.intp), np.empty(0), np.empty(0)
+        self.telling, self.end = some_rows(training.priority), np.inf  # rows to calibrate by, and when to be done
 
     @abstractmethod
     def fit(self, wanted: int, callback: Callback | None, max_seconds: float) -> StopReason:
@@ -75,6 +78,7 @@ class SeparateDriver(ABC):
     ) -> StopReason:
         """Select, and note the rows that are active for some class, in turns of the classes."""
         start = time.perf_counter()
+        self.end, self.telling = start + max_seconds, self._telling(wanted, max_seconds)
         stop = self.fit(wanted, callback, max_seconds)
         most = max(len(part.active) for part in self.parts)
         turns = [part.active[t] for t in range(most) for part in self.parts if t < len(part.active)]
@@ -84,6 +88,14 @@ class SeparateDriver(ABC):
         self.scores, self.seconds = np.full(len(self.active), np.nan), np.full(len(self.active), seconds)
         return stop
 
+    def _telling(self, wanted: int, max_seconds: float) -> Rows:
+        """Rows to calibrate by: some, or as many as can be predicted by all classes in a small share of the time."""
+        t, most = self.training, MOST_ROWS
+        if np.isfinite(max_seconds):
+            a_row = t.n_functions * t.prediction_seconds(wanted)
+            most = max(_FEWEST, min(most, int(_CALIBRATION * max_seconds / max(a_row, 1e-12))))
+        return some_rows(t.priority, most)
+
     def enlarge(self, capacity: int, max_entries: int | None) -> None:
         """Make room for more rows."""
         self.capacity = capacity
@@ -91,7 +103,7 @@ class SeparateDriver(ABC):
     def factorised_part(self, posterior: FactorisedPosterior, active: Rows) -> Part:
         """Return the part of a class whose active rows alone have sites."""
         t = self.training
-        known = without_own_site(posterior, active, t.given.inside, some_rows(t.priority), t.group)
+        known = without_own_site(posterior, active, t.given.inside, self.telling, t.group)
         return Part(posterior, active, posterior.precision, posterior.site_mean, known)
 
     def result(self, X: Inputs) -> "Result":
@@ -107,12 +119,13 @@ class SeparateDriver(ABC):
         posterior = SeparatePosterior(
             self.parts[0].posterior.kernel, _double(X[active]), tuple(part.posterior for part in self.parts)
         )
-        rows = some_rows(training.priority)
+        rows = self.telling
         weight = training.class_likelihood.take(rows).weight
         known = LeftOut(
             np.stack([part.left_out for part in self.parts], axis=2), training.y[rows].astype(np.intp), weight
         )
-        likelihood: Any = calibrated(training.class_likelihood.for_new_rows(), [known])
+        deadline = Deadline(max(self.end, time.perf_counter() + _LAST))
+        likelihood: Any = calibrated(training.class_likelihood.for_new_rows(), [known], deadline)
         return Result(
             posterior, likelihood, active, precision, mean, self.evidence, self.converged, self.sweeps,
             dtype=max(part.dtype or training.dtype for part in self.parts),  # "float64" comes after "float32"
@@ -141,8 +154,10 @@ class RestDriver(SeparateDriver):
             ended = reason in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each of the others is enough
             left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0) / (C - c)
             end = time.perf_counter() + left
-            reason = max(reason, driver.run(wanted, callback, left, self.training.patience()), key=_gravity)
-            take = self._project if self.training.approximation == "projected" else self._take
+            projected = self.training.approximation == "projected"
+            selecting = _SELECTION * left if projected else left
+            reason = max(reason, driver.run(wanted, callback, selecting, self.training.patience()), key=_gravity)
+            take = self._project if projected else self._take
             reason = max(reason, take(c, driver, wanted, callback, end), key=_gravity)
         return reason
 
@@ -182,7 +197,7 @@ class RestDriver(SeparateDriver):
         with Interruption() as interruption:
             projected = infer_all_rows(one, active, self.training.given.inside, driver.sites, watch)
         found = projected.found
-        known = one.left_out(projected.shard, found)[:, some_rows(self.training.priority)]
+        known = one.left_out(projected.shard, found)[:, self.telling]
         self.parts.append(Part(projected.posterior, active, *projected.sites(active), known, projected.shard.dtype))
         self.sweeps += [s._replace(log_evidence=self.evidence + s.log_evidence) for s in found.sweeps]
         self.evidence += found.log_evidence
@@ -197,7 +212,7 @@ class PairDriver(SeparateDriver):
         t = self.training
         with Interruption() as interruption:
             deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
-            rows = self._in_time(max_seconds)
+            rows = t.rows_looked_at()
             found = fit_factorised(
                 t.X[rows], t.y[rows], t.kernel, t.class_likelihood.take(rows), min(wanted, len(rows)), score=t.score,
                 priority=t.priority[rows], dtype=t.dtype, deadline=deadline,
@@ -207,12 +222,6 @@ class PairDriver(SeparateDriver):
         self.parts = [self.factorised_part(part, rows[at]) for part, at in zip(found.parts, found.active, strict=True)]
         _tell(callback, max(map(len, found.active)), wanted)
         return _end(deadline, pairs < min(wanted, len(t.y)) * t.n_functions)
-
-    def _in_time(self, max_seconds: float) -> Rows:
-        """Rows to select from: those first in line, if all of them would take too long, or too much memory."""
-        t, n = self.training, self.training.looked_at
-        most = max(_FEWEST, max_seconds / (_BLOCKS * t.seconds_per_row(1))) if np.isfinite(max_seconds) else n
-        return np.sort(np.argsort(-t.priority, kind="stable")[: int(min(most, n))])
 
 
 class BoundDriver(SeparateDriver):

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
@@ -16,7 +17,8 @@ from ..learning import Model, ProjectedEvidence, Step, best_spread, refine_scale
 from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, total_weight
 from ..likelihoods.mixtures import cumulative
 from ..likelihoods.parts import in_parts, row_bytes
-from ..numerics.clock import best_of_three
+from ..numerics.cholesky import row_solver
+from ..numerics.clock import best_of_three, seconds_per_row
 from ..numerics.deadline import NEVER, Deadline
 from ..numerics.residuals import score_quantiles
 from ..posterior import Posterior, ProjectedPosterior
@@ -41,8 +43,10 @@ _FULL_UNTIL = 200  # NIPS03: full greedy selection until then
 _INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
 _SHORTER = 1.2  # factor between length scales that are tried by rows left out
 _TELLING = 1000  # rows that are enough for that
+_MEASURED = 4096  # rows that seconds for a row are measured on, at most
 _TIMED, _CALIBRATED = 50, 200  # rows to time a prediction on, and those that calibration has whatever the time
 _TRIALS = 150  # predictions of all rows that it takes, at most
+_FEWEST_SWEEPS = 4  # over all rows that there is time for
 _CERTAIN = 1e-15  # probability of what was thought impossible
 _RETAINED = 0.5  # NIPS03: share of it that stays
 
@@ -227,6 +231,15 @@ class Training:
             feature_entries=n * wanted,
         ).in_precision()  # fmt: skip
 
+    def only(self, rows: Rows) -> "Training":
+        """Return the same on some rows, in order, as if no others had been given; the initial ones are among them."""
+        return replace(
+            self, X=self.X[rows], y=self.y[rows], likelihood=self.likelihood.take(rows), priority=self.priority[rows],
+            held_back=self.held_back[rows], group=None if self.group is None else self.group[rows],
+            initial=np.searchsorted(rows, self.initial), given=self.given.take(rows),
+            wanted=min(self.wanted, int(np.sum(~self.held_back[rows]))), looked_at=min(self.looked_at, len(rows)),
+        )  # fmt: skip
+
     def in_precision(self) -> "Training":
         """Return the same with inputs in the precision of the products."""
         return replace(self, X=self.X.astype(self.dtype, copy=False)) if self.kernel.numeric else self
@@ -281,11 +294,15 @@ class Training:
         """Return which of some rows have equal inputs."""
         return None if self.group is None else self.group[rows]
 
-    def residuals(self, known: Floats, rows: Rows) -> Floats:
+    def residuals(self, known: Floats, rows: Rows, left: float = np.inf) -> Floats:
         """Quantiles of the normal scores of targets under what is known of rows left out, latent means and variances.
 
-        Rows that were held back are among the others. A likelihood without a cdf leaves the normal distribution.
+        Rows that were held back are among the others. A likelihood without a cdf leaves the normal distribution. With
+        little time left those first in line are enough.
         """
+        if np.isfinite(left) and len(rows) > _CALIBRATED:
+            some = self._in_time(known, rows, left)
+            known, rows = known[:, some], rows[some]
         likelihood = self.likelihood.take(rows)
         once, weight = likelihood.for_new_rows(), likelihood.weight if isinstance(likelihood, Weighted) else None
         try:
@@ -294,6 +311,20 @@ class Training:
             return score_quantiles(np.empty(0))
         scores = ndtri(np.clip(share, _CERTAIN, 1.0 - _CERTAIN))
         return score_quantiles(scores, self.learned, None if weight is None else np.broadcast_to(weight, len(rows)))
+
+    def _in_time(self, known: Floats, rows: Rows, left: float) -> Rows:
+        """Which of some rows there is time to find residuals of."""
+        once = self.likelihood.for_new_rows()
+
+        def residuals(size: int) -> Callable[[], object]:
+            def find() -> None:
+                with suppress(ParameterError):
+                    cumulative(once, self.y[rows[:size]], *known[:, :size])
+
+            return find
+
+        most = max(_CALIBRATED, int(left / max(seconds_per_row(residuals, len(rows)), 1e-9)))
+        return np.sort(np.argsort(-self.priority[rows], kind="stable")[:most])
 
     def refined(self, objective: Any, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model after what other learning there is: length scales of two classes by rows left out."""
@@ -318,9 +349,49 @@ class Training:
         """Return the training of one of the functions, to time."""
         return self
 
+    def model_seconds(self, d: int) -> float:
+        """Seconds for a row in the selection of d active ones, and in inference if that is with all rows."""
+        return self._selection_seconds(d) + (self.seconds_per_row(d) if self.approximation == "projected" else 0.0)
+
+    def _selection_seconds(self, d: int) -> float:
+        """Seconds for a row in selection: a score and an entry of the kernel in every look, and products of stubs."""
+        common = self.kernel, self.likelihood, self.score, 1, self.dtype
+        X, y, priority, m = self.X[:_MEASURED], self.y[:_MEASURED], self.priority[:_MEASURED], len(self.y[:_MEASURED])
+
+        def scores(size: int) -> Callable[[], object]:
+            return LocalShard(np.arange(size), X[:size], y[:size], priority[:size], *common).keys
+
+        def entries(size: int) -> Callable[[], object]:
+            return partial(self.kernel.on(X[:size]), X[:1])
+
+        a_look = seconds_per_row(scores, m) + seconds_per_row(entries, m)
+        return self.schedule.looks(d) * a_look + self._product_seconds(d)
+
+    def _product_seconds(self, d: int) -> float:
+        """Seconds for d^2 multiplications and additions of a row."""
+        solve = row_solver(np.eye(d), self.dtype)
+        half = seconds_per_row(lambda size: partial(solve, np.ones((size, d), dtype=self.dtype)), len(self.y))
+        return 2.0 * half  # of a triangular factor
+
+    def prediction_seconds(self, d: int) -> float:
+        """Seconds for the covariances of a row with d active ones, and its latent mean and variance."""
+        return self._entries_seconds(d) + self._product_seconds(d)
+
+    def _entries_seconds(self, d: int) -> float:
+        X, kernel = self.X[:_MEASURED], self.kernel
+        return seconds_per_row(lambda size: partial(kernel.on(X[:d]), X[:size]), min(len(self.y), _MEASURED))
+
     def seconds_per_row(self, d: int) -> float:
-        """Seconds for a row in inference with all rows, where these may be too many: not with one function."""
-        return 0.0
+        """Seconds for a row in inference with all rows: to project it, and in the fewest sweeps that are of use."""
+        X, y, m = self.X[:_MEASURED], self.y[:_MEASURED], len(self.y[:_MEASURED])
+        var = np.asarray(self.kernel.diag(X), dtype=np.float64)
+
+        def moments(size: int) -> Callable[[], object]:
+            return partial(self.likelihood.take(np.arange(size)).tilted, y[:size], np.zeros(size), var[:size])
+
+        product, sweeps = self._product_seconds(d), 1 if self.likelihood.conjugate else _FEWEST_SWEEPS
+        a_sweep = seconds_per_row(moments, m) + 1.5 * product  # half a product for the variances, one for the sums
+        return self._entries_seconds(d) + product + sweeps * a_sweep
 
     def plan(self) -> Plan:
         """Predict seconds and memory of selection and inference, after a short calibration."""

@@ -1,6 +1,7 @@
 """What the posterior says of a training row without its own site: predictions of rows left out, at no cost."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -10,9 +11,14 @@ from scipy.special import log_softmax
 
 from .._types import Floats, Rows
 from ..numerics.certainty import POWER, SPREAD, equivalent
+from ..numerics.clock import seconds_per_row
+from ..numerics.deadline import NEVER, Deadline, Late, work_until
 from .likelihood import ClassLikelihood
 
 __all__ = ["LeftOut", "RowsLeftOut", "calibrated", "left_out_loss"]
+
+_FEWEST = 200  # rows to calibrate with, whatever the time
+_TRIALS = 150  # predictions of all rows where the spread is found too; the power alone needs one
 
 
 class RowsLeftOut(Protocol):
@@ -38,8 +44,15 @@ class LeftOut(NamedTuple):
     labels: Rows
     weight: Floats | None = None
 
+    def every(self, step: int) -> "LeftOut":
+        """One row out of so many."""
+        weight = None if self.weight is None else self.weight[::step]
+        return LeftOut(self.left_out[:, ::step], self.labels[::step], weight)
 
-def calibrated(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> ClassLikelihood:
+
+def calibrated(
+    likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut], deadline: Deadline = NEVER
+) -> ClassLikelihood:
     """Return the likelihood with the power, and spread, that predict rows left out best, or as well on average.
 
     The cavity of a row is the posterior without its site, as expectation propagation has it, and without those of rows
@@ -48,8 +61,31 @@ def calibrated(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> Cl
     is learned as if it were alone; one number makes up for most of either. Where predictions cost little a second one
     says how much of the latent variances counts. Few rows leave the number open: then it is the one that says what all
     of them say on average (``equivalent``), the spread where there are both and else the power.
+
+    Parameters
+    ----------
+    likelihood : ClassLikelihood
+    shards : sequence of RowsLeftOut
+    deadline : Deadline
+        With little time fewer of the rows are asked; if it is over before an answer the likelihood stays as it is.
     """
     rows = _together(shards)
+    if np.isinf(deadline.end):
+        return _calibrated(likelihood, rows)
+    with suppress(Late), work_until(deadline):
+        return _calibrated(likelihood, _in_time(likelihood, rows, deadline))
+    return likelihood
+
+
+def _in_time(likelihood: ClassLikelihood, rows: LeftOut, deadline: Deadline) -> LeftOut:
+    """As many rows, from the first to the last, as there is time to predict."""
+    n = len(rows.labels)
+    a_row = seconds_per_row(lambda size: lambda: likelihood.log_weights(*rows.every(n // size).left_out[:, :size]), n)
+    most = max(int(deadline.left / (a_row * (_TRIALS if likelihood.spreads else 1))), _FEWEST)
+    return rows.every(-(-n // most))
+
+
+def _calibrated(likelihood: ClassLikelihood, rows: LeftOut) -> ClassLikelihood:
     n = len(rows.labels)
     share = np.ones(n) if rows.weight is None else rows.weight * (n / rows.weight.sum())
 

@@ -9,13 +9,15 @@ the standard deviation, is below 1e-6, but for nu of a class whose variance is s
 
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from typing import ClassVar
 
 import numpy as np
 from scipy.ndimage import map_coordinates, spline_filter
-from scipy.special import log_ndtr, log_softmax, logsumexp, ndtr
+from scipy.special import log_ndtr, log_softmax, ndtr
 
 from .._types import Floats, Rows
+from ..numerics.deadline import check
 from .likelihood import RaceLikelihood
 from .race import Noise, Shape
 
@@ -78,13 +80,24 @@ def _look_up(t: Floats, var: Floats, how_many: int = 3) -> list[Floats]:
     return found
 
 
+_columns: list[tuple[Floats, ...]] = []  # of the table, as far as it is made: work that is late goes on from here
+_making = Lock()
+
+
 @lru_cache
 def _tables() -> tuple[Floats, ...]:
-    """Coefficients of the cubic splines of all four functions."""
+    """Coefficients of the cubic splines of all four functions; Late while they are made leaves what there is of them.
+
+    It takes about a second, once in a process.
+    """
     u = _LEFT + (_RIGHT - _LEFT) / _ACROSS * np.arange(-_MARGIN, _ACROSS + _MARGIN + 1)
     q = _WIDEST / _ALONG * np.arange(_ALONG + _MARGIN + 1)
-    columns = [_column(np.cosh(v) * np.sinh(u), np.sinh(v)) for v in q]
-    return tuple(spline_filter(np.stack(table, axis=1), order=3, mode="mirror") for table in zip(*columns, strict=True))
+    with _making:
+        for v in q[len(_columns) :]:
+            check()
+            _columns.append(_column(np.cosh(v) * np.sinh(u), np.sinh(v)))
+    each = zip(*_columns, strict=True)
+    return tuple(spline_filter(np.stack(table, axis=1), order=3, mode="mirror") for table in each)
 
 
 def _column(s: Floats, sd: float) -> tuple[Floats, ...]:
@@ -107,7 +120,7 @@ def _column(s: Floats, sd: float) -> tuple[Floats, ...]:
         log_below, log_density = log_weight + log_ndtr(z), log_weight - 0.5 * z * z - _LOG_SQRT_2PI - np.log(sd)
         above, slope = np.exp(log_weight) * ndtr(-z), -z / sd
         curve = np.full_like(z, sd**-2)
-    log_F, log_p, above = logsumexp(log_below, axis=1), logsumexp(log_density, axis=1), above.sum(axis=1)
+    log_F, log_p, above = _log_sum(log_below), _log_sum(log_density), above.sum(axis=1)
     log_slope = log_p - log_F
     weights = np.exp(log_density - log_p[:, None])
     p_slope = np.einsum("ij,ij->i", weights, slope)
@@ -115,6 +128,15 @@ def _column(s: Floats, sd: float) -> tuple[Floats, ...]:
     minus = np.where(above < 0.5, -np.log1p(-np.minimum(above, 0.5)), -log_F)
     ratio = np.exp(log_slope) - p_slope  # -h'/h = h - p'/p
     return np.log(minus), log_slope, np.log(ratio), np.log(np.maximum(p_curve, 1e-9 / (1.0 + sd**2)))
+
+
+def _log_sum(log: Floats) -> Floats:
+    """Log of the sum of exponentials along rows, the largest apart: what ``logsumexp`` of SciPy returns, but sooner."""
+    top = log.max(axis=1, keepdims=True)
+    largest = log == top
+    number = largest.sum(axis=1, keepdims=True).astype(np.float64)
+    rest = np.exp(np.where(largest, -np.inf, log) - top).sum(axis=1, keepdims=True)
+    return np.asarray((np.log1p(rest / number) + np.log(number) + top)[:, 0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

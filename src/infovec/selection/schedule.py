@@ -43,6 +43,13 @@ class Schedule:
             return 1, 1
         return block, max(block, -(-self.pool_size * block // self.block_size))
 
+    def looks(self, d: int) -> int:
+        """Return how often all rows are looked at until d are included."""
+        looks, t = 0, 0
+        while t < d:
+            looks, t = looks + 1, t + self.sizes(t)[0]
+        return looks
+
 
 class Patience:
     """When to stop adding rows: the likelihood of rows held back has stopped improving (Thesis 4.4.1).
