@@ -12,6 +12,7 @@ from scipy import sparse
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..numerics.parameters import Parametrised
+from ..numerics.roles import Role
 from ..numerics.transforms import LOG, Transform
 
 __all__ = ["Block", "Kernel", "Product", "Scaled", "Sum"]
@@ -272,6 +273,10 @@ class Scaled(Kernel):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"factor": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"factor": Role.VARIANCE}
 
     def on(self, Z: Inputs) -> Block:
         inside = self.kernel.on(Z)

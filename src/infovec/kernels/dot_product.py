@@ -9,6 +9,7 @@ import numpy as np
 
 from .._types import Floats, Inputs
 from ..errors import ParameterError
+from ..numerics.roles import Role
 from ..numerics.transforms import LOG, Transform
 from .algebra import Block, Kernel
 from .geometry import as_dense, column_products, column_squares, inner, scale_columns, squared_norms
@@ -139,6 +140,10 @@ class Linear(DotProduct):
         return {"variance": LOG} if self.relevance is None else {"variance": LOG, "relevance": LOG}
 
     @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"variance": Role.VARIANCE, "relevance": Role.FREE}
+
+    @property
     def _gain(self) -> float:
         return self.variance
 
@@ -181,6 +186,10 @@ class Polynomial(DotProduct):
     def transforms(self) -> Mapping[str, Transform]:
         return {"offset": LOG, "variance": LOG}
 
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"offset": Role.FREE, "variance": Role.VARIANCE}
+
     def _cosine(self, S: Floats, xx: Floats, zz: Floats) -> Floats:
         return (S + self.offset) / (np.sqrt(xx + self.offset) * np.sqrt(zz + self.offset))
 
@@ -220,6 +229,13 @@ class MLP(DotProduct):
     def transforms(self) -> Mapping[str, Transform]:
         free: dict[str, Transform] = {"variance": LOG, "weight_variance": LOG, "bias_variance": LOG}
         return free if self.relevance is None else {**free, "relevance": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {
+            "variance": Role.VARIANCE,
+            **dict.fromkeys(("weight_variance", "bias_variance", "relevance"), Role.FREE),
+        }
 
     @property
     def _gain(self) -> float:
