@@ -27,7 +27,10 @@ class Model:
 
     Parameters
     ----------
-    kernel, likelihood
+    kernel : Kernel
+        Or ``ClassKernels``, for objectives of several.
+    likelihood : Likelihood
+        Or ``ClassLikelihood``.
     start : array of shape (q,)
         Free numbers of both where learning begins. A step has a weak normal prior around it,
     group : array of int, shape (q,)
