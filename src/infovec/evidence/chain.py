@@ -7,10 +7,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from .._types import Floats, Inputs
-from ..errors import NotPositiveDefinite
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..numerics.cholesky import inverse_lower
+from ..numerics.cholesky import factorise, inverse_lower
 from ..posterior import FactorisedPosterior
 from .given import Criterion, Given
 
@@ -73,12 +72,7 @@ class Chain:
         root = np.sqrt(pi)
         B = root[:, None] * np.asarray(kernel(self.X_active), dtype=np.float64) * root
         B[np.diag_indices(len(B))] += 1.0
-        try:
-            L = np.linalg.cholesky(B)
-        except np.linalg.LinAlgError as error:
-            raise NotPositiveDefinite(
-                "the kernel is not positive definite on the active rows; add White(...) to it"
-            ) from error
+        L, _ = factorise(B, "the kernel is not positive definite on the active rows; add White(...) to it")
         self.T = inverse_lower(L) * root
         beta = self.T @ m
         self.v = self.T.T @ beta
