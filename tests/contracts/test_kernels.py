@@ -389,3 +389,15 @@ def test_impossible_parameters_are_named(make, message):
 def test_lists_and_sums_of_lists_work():
     assert RBF()([[0.0]], [[1.0]])[0, 0] == pytest.approx(np.exp(-0.5))
     assert sum([RBF(), Bias()]) == RBF() + Bias()
+
+
+@each_kernel
+def test_inputs_in_double_precision(kernel):
+    X = inputs(kernel)
+    same = kernel.in_double(X)
+    assert same is X or np.shares_memory(same, X)
+    if kernel.numeric:
+        assert kernel.in_double(X.astype(np.float32)).dtype == np.float64
+        assert kernel.in_double(sparse.csr_matrix(X.astype(np.float32))).dtype == np.float64
+    else:
+        assert kernel.in_double(np.arange(3)).dtype == np.arange(3).dtype  # numbers of objects stay whole

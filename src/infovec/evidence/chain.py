@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._types import Floats, Inputs
+from .._types import Floats
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.cholesky import factorise, inverse_lower
@@ -67,7 +67,7 @@ class Chain:
 
     def __init__(self, given: Given, kernel: Kernel, likelihood: Likelihood) -> None:
         self.given, self.kernel, self.likelihood = given.following(likelihood), kernel, likelihood
-        self.X_active = _double(self.given.X_active, kernel)
+        self.X_active = kernel.in_double(self.given.X_active)
         pi, m = self.given.precision, self.given.site_mean
         root = np.sqrt(pi)
         B = root[:, None] * np.asarray(kernel(self.X_active), dtype=np.float64) * root
@@ -95,7 +95,7 @@ class Chain:
         """
         total, block = 0.0, self.kernel.on(self.X_active)
         for chunk in self._chunks():
-            X = _double(self.given.X[chunk], self.kernel)
+            X = self.kernel.in_double(self.given.X[chunk])
             K = np.asarray(block(X), dtype=np.float64)
             M = K @ self.T.T
             prior = np.asarray(self.kernel.diag(X), dtype=np.float64)
@@ -129,7 +129,3 @@ class Chain:
             by_likelihood = by_likelihood + by_s @ (np.diagonal(G) + slopes.by_s)
             by_likelihood = by_likelihood + by_m @ (slopes.by_m + back + self.by_m)
         return Criterion(value, self.by_kernel + self.kernel.vjp(self.X_active, None, G), by_likelihood)
-
-
-def _double(X: Inputs, kernel: Kernel) -> Inputs:
-    return X.astype(np.float64, copy=False) if kernel.numeric else X

@@ -86,6 +86,10 @@ class Kernel(Parametrised, ABC):
         parts = [part for _, part in self._children() if isinstance(part, Kernel)]
         return bool(parts) and all(part.shift_invariant for part in parts)
 
+    def in_double(self, X: Inputs) -> Inputs:
+        """Return inputs in double precision; objects as they are."""
+        return X.astype(np.float64, copy=False) if self.numeric else X
+
     def __call__(self, X: Inputs, Z: Inputs | None = None) -> Floats:
         """K[i, j] = k(X[i], Z[j]); without Z the rows of X with themselves, white noise included."""
         if self.numeric:

@@ -79,7 +79,7 @@ class DotProduct(Kernel):
         return self._value(xx.copy(), xx, xx)
 
     def _pair(self, X: Inputs, Z: Inputs) -> tuple[Inputs, Inputs, Partials]:
-        (X, xx), (Z, zz) = self._measured(X.astype(np.float64)), self._measured(Z.astype(np.float64))
+        (X, xx), (Z, zz) = self._measured(self.in_double(X)), self._measured(self.in_double(Z))
         return X, Z, self._partials(inner(X, Z), xx[:, None], zz)
 
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
@@ -95,7 +95,7 @@ class DotProduct(Kernel):
         return self._gradient(by_name)
 
     def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
-        X, xx = self._measured(X.astype(np.float64))
+        X, xx = self._measured(self.in_double(X))
         d = self._partials(xx.copy(), xx, xx)
         by_name = {name: w @ slope for name, slope in d.own.items()}
         if getattr(self, "relevance", None) is not None:

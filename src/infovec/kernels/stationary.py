@@ -87,7 +87,7 @@ class Stationary(Kernel):
         """Both inputs, scaled, in double precision and around a common centre, and D."""
         if extreme(X, self._factor) or extreme(Z, self._factor):
             return self._extreme_pair(as_dense(X), as_dense(Z))
-        X, Z = (self._scaled(inputs.astype(np.float64, copy=False)) for inputs in (X, Z))
+        X, Z = (self._scaled(self.in_double(inputs)) for inputs in (X, Z))
         if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and len(Z):
             centre = Z.mean(axis=0)
             X, Z = X - centre, Z - centre

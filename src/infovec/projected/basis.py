@@ -19,7 +19,7 @@ def make_basis(kernel: Kernel, rows: Rows, X: Inputs, dtype: str) -> Basis:
 
     Where rows nearly repeat each other the diagonal is raised by a small share, the same for all.
     """
-    K = kernel(X.astype(np.float64) if kernel.numeric else X)
+    K = kernel(kernel.in_double(X))
     diagonal = np.diagonal(K).copy()
 
     def apart(L: Floats) -> bool:
