@@ -311,6 +311,7 @@ REFERENCES = [
     (Exponential(1.3, power=1.0), sk.Matern(1.3, nu=0.5)),
     (RationalQuadratic(1.3, alpha=0.7), sk.RationalQuadratic(1.3, alpha=0.7)),
     (Linear(2.0), 2.0 * sk.DotProduct(0.0)),
+    (2.5 * RBF(1.7), 2.5 * sk.RBF(1.7)),
     (RBF() + White(0.3), sk.RBF() + sk.WhiteKernel(0.3)),
     (RBF() * Bias(0.3) + Linear(), sk.RBF() * sk.ConstantKernel(0.3) + sk.DotProduct(0.0)),
 ]
@@ -344,6 +345,13 @@ def test_stationary_kernels_survive_large_offsets(columns, offset):
     X = rng.integers(-50, 50, size=(30, columns)) / 8.0  # differences are exact even after the shift
     kernel = RBF(length_scale=np.sqrt(columns) * 3.0)
     np.testing.assert_allclose(kernel(X + offset), kernel(X), rtol=1e-7)
+
+
+def test_kernels_from_elsewhere_are_what_was_given():
+    words, some = inputs(OBJECTS[0], 6), np.array([[7.0], [3.0], [39.0]])
+    np.testing.assert_allclose(OBJECTS[0](words, words[:2]), 2.0 * overlap(words, words[:2]), rtol=1e-15)
+    expected = [[0.3 * GRAM[i, j] for j in (7, 3, 39)] for i in (7, 3, 39)]
+    np.testing.assert_allclose(TABLES[0](some), expected, rtol=1e-15)
 
 
 def test_a_white_row_is_itself_only():
