@@ -80,6 +80,11 @@ def gaussian_relative_entropy(m1, S1, m0, S0) -> float:
     return 0.5 * (logdets + np.trace(solve(S0, S1)) + d @ solve(S0, d) - len(m1))
 
 
+def projected_bound(expected, mean, cov, prior) -> float:
+    """Lower bound on log P(y) (Thesis 4.5.1): means of log p(y_i | u_i), less D[N(mean, cov) || N(0, prior)] of u_I."""
+    return float(np.sum(expected)) - gaussian_relative_entropy(mean, cov, np.zeros_like(mean), prior)
+
+
 def gaussian_from_sites(K, active, precision, site_mean) -> tuple[np.ndarray, np.ndarray]:
     """Posterior mean and covariance of all rows given Gaussian sites on the active ones."""
     K_I = K[np.ix_(active, active)]

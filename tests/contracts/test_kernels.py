@@ -29,6 +29,7 @@ from infovec.kernels import (
     Sum,
     White,
 )
+from infovec.numerics.roles import Role
 
 P = 5  # columns
 ARD = np.array([0.7, 1.3, 2.0, 0.9, 5.0])
@@ -115,6 +116,72 @@ def inputs(kernel, n=14, seed=0, shift=0.0, scale=1.0):
     if isinstance(kernel, Precomputed):
         return rng.choice(40, size=n, replace=False).astype(float)[:, None]
     return shift + scale * rng.normal(size=(n, P))
+
+
+def values(kernel):
+    """The kernel and all its parts."""
+    return [kernel, *(value for _, part in kernel._children() for value in values(part))]
+
+
+def moved(kernel, role, step):
+    """The kernel after a step of all logarithms that have a role."""
+    return kernel.with_theta(kernel.theta + step * np.array([here is role for here in kernel.free_roles]))
+
+
+@each_kernel
+def test_every_parameter_has_a_role(kernel):
+    assert len(kernel.free_roles) == len(kernel.parameter_names) == kernel.theta.size
+    for value in values(kernel):
+        assert set(value.transforms) <= set(value.roles), type(value)
+    assert set(kernel.free_roles) <= {Role.SCALE, Role.VARIANCE, Role.FREE}
+
+
+def test_parts_pass_on_their_roles_in_the_order_of_theta():
+    kernel = Relevance(RBF(ARD) + 2.0 * Linear(), REL) * Periodic(Matern(), period=ARD)
+    by_name = dict(zip(kernel.parameter_names, kernel.free_roles, strict=True))
+    scales = [*(f"left.kernel.left.length_scale[{j}]" for j in range(P)), "right.kernel.length_scale"]
+    assert [name for name, role in by_name.items() if role is Role.SCALE] == scales
+    assert [name for name, role in by_name.items() if role is Role.VARIANCE] == [
+        "left.kernel.left.variance", "left.kernel.right.factor", "left.kernel.right.kernel.variance",
+        "right.kernel.variance",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", [k for k in NUMERIC if Role.SCALE in k.free_roles and k.shift_invariant], ids=str)
+def test_a_common_factor_of_the_length_scales_is_a_change_of_unit(kernel):
+    X, Z, factor = inputs(kernel, 9), inputs(kernel, 7, seed=1), 3.7
+    there = moved(kernel, Role.SCALE, np.log(factor))
+    np.testing.assert_allclose(there(factor * X, factor * Z), kernel(X, Z), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(there(factor * X), kernel(X), rtol=1e-9, atol=1e-12)
+
+
+@each_numeric
+def test_what_is_no_length_scale_is_no_unit_of_distances(kernel):
+    """A parameter that undoes a change of unit alone is a length scale; those of other forms do not."""
+    X, factor = inputs(kernel, 9), 3.7
+    for k, role in enumerate(kernel.free_roles):
+        step = np.zeros(kernel.theta.size)
+        step[k] = np.log(factor)
+        if role is Role.VARIANCE and not kernel._parts:
+            np.testing.assert_allclose(kernel.with_theta(kernel.theta + step)(X), factor * kernel(X), rtol=1e-12)
+        if role is Role.FREE and not kernel._parts and kernel.shift_invariant:
+            undone = kernel.with_theta(kernel.theta + step)(factor * X)
+            assert np.max(np.abs(undone - kernel(X))) > 1e-3
+
+
+@each_kernel
+def test_the_amplitude_is_the_parameter_that_values_are_proportional_to(kernel):
+    for value in values(kernel):
+        assert {name for name, role in value.roles.items() if role is Role.VARIANCE} == {value.amplitude} - {None}
+
+
+def test_a_kernel_of_your_own_needs_no_roles():
+    class Own(RBF):
+        @property
+        def roles(self):
+            return {}
+
+    assert Own(ARD).free_roles == (Role.FREE,) * (P + 1)
 
 
 @each_kernel
@@ -244,6 +311,7 @@ REFERENCES = [
     (Exponential(1.3, power=1.0), sk.Matern(1.3, nu=0.5)),
     (RationalQuadratic(1.3, alpha=0.7), sk.RationalQuadratic(1.3, alpha=0.7)),
     (Linear(2.0), 2.0 * sk.DotProduct(0.0)),
+    (2.5 * RBF(1.7), 2.5 * sk.RBF(1.7)),
     (RBF() + White(0.3), sk.RBF() + sk.WhiteKernel(0.3)),
     (RBF() * Bias(0.3) + Linear(), sk.RBF() * sk.ConstantKernel(0.3) + sk.DotProduct(0.0)),
 ]
@@ -277,6 +345,13 @@ def test_stationary_kernels_survive_large_offsets(columns, offset):
     X = rng.integers(-50, 50, size=(30, columns)) / 8.0  # differences are exact even after the shift
     kernel = RBF(length_scale=np.sqrt(columns) * 3.0)
     np.testing.assert_allclose(kernel(X + offset), kernel(X), rtol=1e-7)
+
+
+def test_kernels_from_elsewhere_are_what_was_given():
+    words, some = inputs(OBJECTS[0], 6), np.array([[7.0], [3.0], [39.0]])
+    np.testing.assert_allclose(OBJECTS[0](words, words[:2]), 2.0 * overlap(words, words[:2]), rtol=1e-15)
+    expected = [[0.3 * GRAM[i, j] for j in (7, 3, 39)] for i in (7, 3, 39)]
+    np.testing.assert_allclose(TABLES[0](some), expected, rtol=1e-15)
 
 
 def test_a_white_row_is_itself_only():
@@ -322,3 +397,15 @@ def test_impossible_parameters_are_named(make, message):
 def test_lists_and_sums_of_lists_work():
     assert RBF()([[0.0]], [[1.0]])[0, 0] == pytest.approx(np.exp(-0.5))
     assert sum([RBF(), Bias()]) == RBF() + Bias()
+
+
+@each_kernel
+def test_inputs_in_double_precision(kernel):
+    X = inputs(kernel)
+    same = kernel.in_double(X)
+    assert same is X or np.shares_memory(same, X)
+    if kernel.numeric:
+        assert kernel.in_double(X.astype(np.float32)).dtype == np.float64
+        assert kernel.in_double(sparse.csr_matrix(X.astype(np.float32))).dtype == np.float64
+    else:
+        assert kernel.in_double(np.arange(3)).dtype == np.arange(3).dtype  # numbers of objects stay whole

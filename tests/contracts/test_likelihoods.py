@@ -1,6 +1,7 @@
 """Contract of every likelihood. A likelihood without an entry in CASES makes the suite fail."""
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from infovec.likelihoods import (
     Probit,
     StudentT,
 )
+from infovec.multiclass import ClassLikelihood, MultivariateProbit, OneAgainstRest, Softmax
+from infovec.numerics.roles import Role
 
 MEANS = [-30.0, -8.0, -1.5, 0.0, 0.3, 4.0, 30.0]
 VARS = [1e-6, 1e-3, 0.1, 1.0, 30.0, 1e3, 1e6]
@@ -44,8 +47,8 @@ CASES = [
 each_case = pytest.mark.parametrize(("likelihood", "targets", "real"), CASES, ids=lambda v: str(v)[:40])
 
 
-def concrete_likelihoods():
-    todo, found = [Likelihood], []
+def concrete_likelihoods(base=Likelihood):
+    todo, found = [base], []
     while todo:
         cls = todo.pop()
         todo += cls.__subclasses__()
@@ -59,6 +62,76 @@ def test_no_likelihood_without_a_contract():
     elsewhere = {module.Weighted, module.WeightedDiscrete}  # tests/unit/test_weights.py
     assert set(concrete_likelihoods()) == covered | elsewhere
     assert {c.__name__ for c in covered} <= set(module.__all__)
+
+
+CLASSES = [kind(np.array([0.3, -0.2, 1.0])) for kind in (MultivariateProbit, OneAgainstRest, Softmax)]
+ALL = [*(case[0] for case in CASES), *CLASSES, module.weighted(Laplace(0.3), 2.0), module.weighted(Probit(0.3), 2.0)]
+
+
+def of_role(likelihood, role):
+    """Names of the parameters that have a role."""
+    return [name for name, here in likelihood.roles.items() if here is role and name in likelihood.transforms]
+
+
+def test_every_likelihood_is_asked_for_its_roles():
+    asked = {type(likelihood) for likelihood in ALL}
+    assert asked == {*concrete_likelihoods(), *concrete_likelihoods(ClassLikelihood)}
+
+
+@pytest.mark.parametrize("likelihood", ALL, ids=str)
+def test_every_parameter_has_a_role(likelihood):
+    assert len(likelihood.free_roles) == len(likelihood.parameter_names) == likelihood.theta.size
+    for value in (likelihood, *(part for _, part in likelihood._children())):
+        assert set(value.transforms) <= set(value.roles), type(value)
+    assert set(likelihood.free_roles) <= {
+        Role.NOISE_VARIANCE, Role.NOISE_SCALE, Role.BIAS, Role.REDUNDANT, Role.FREE,
+    }  # fmt: skip
+
+
+@each_case
+def test_noise_moves_by_its_exponent(likelihood, targets, real):
+    exponent = np.array([role.noise for role in likelihood.free_roles])
+    assert exponent.any() == real
+    if not real:
+        return
+    mean, var = np.array([-1.0, 0.5]), np.array([0.2, 0.7])
+    log = [np.log(one.predict(mean, var)[1] - var) for one in
+           (likelihood, likelihood.with_theta(likelihood.theta + 0.8 * exponent))]  # fmt: skip
+    if np.all(np.isfinite(log[0])):  # noise that has a variance
+        np.testing.assert_allclose(log[1] - log[0], 0.8, rtol=1e-12)
+    f, y, factor = np.linspace(-2.0, 2.0, 9), targets[0], np.exp(0.4)  # else it is a change of unit of the residual
+    wide = likelihood.with_theta(likelihood.theta + 0.8 * exponent)
+    stretched = likelihood.log_prob(y, y - likelihood.bias + f) - np.log(factor)
+    np.testing.assert_allclose(wide.log_prob(y, y - likelihood.bias + factor * f), stretched, rtol=1e-11)
+
+
+@each_case
+def test_a_shift_of_the_function_is_a_shift_of_the_bias(likelihood, targets, real):
+    f, names = np.linspace(-2.0, 2.0, 9), of_role(likelihood, Role.BIAS)
+    assert names
+    way = 1.0 if isinstance(likelihood, Ordinal) else -1.0  # cut points move with the function
+    there = replace(likelihood, **{name: getattr(likelihood, name) + way * 0.7 for name in names})
+    for y in targets:
+        np.testing.assert_allclose(there.log_prob(y, f + 0.7), likelihood.log_prob(y, f), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("likelihood", CLASSES, ids=str)
+def test_a_shift_of_the_functions_is_a_shift_of_the_biases(likelihood):
+    f, shift, labels = np.random.default_rng(0).normal(size=(6, 3)), np.array([0.7, -0.2, 0.1]), np.arange(6) % 3
+    there = replace(likelihood, bias=likelihood.bias - shift)
+    np.testing.assert_allclose(there.log_prob(labels, f + shift), likelihood.log_prob(labels, f), rtol=1e-7)
+
+
+@each_case
+def test_what_is_redundant_is_a_factor_of_the_function(likelihood, targets, real):
+    redundant, places = of_role(likelihood, Role.REDUNDANT), of_role(likelihood, Role.BIAS)
+    assert bool(redundant) == isinstance(likelihood, Discrete)
+    if redundant:
+        (name,), factor, f = redundant, 2.3, np.linspace(-2.0, 2.0, 9)
+        steeper = replace(likelihood, **{name: factor * getattr(likelihood, name)})
+        wider = replace(likelihood, **{place: factor * getattr(likelihood, place) for place in places})
+        for y in targets:
+            np.testing.assert_allclose(steeper.log_prob(y, f), wider.log_prob(y, factor * f), rtol=1e-9)
 
 
 def grid(targets):

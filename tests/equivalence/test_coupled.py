@@ -12,6 +12,7 @@ from infovec.multiclass import (
     MultivariateProbit,
     OneAgainstRest,
     Softmax,
+    coupled,
     coupled_gradient,
     infer_coupled,
 )
@@ -194,3 +195,27 @@ def test_asked_to_end_every_class_still_knows_something():
     found = infer_coupled(shards, watch=lambda sweep: True)
     assert not found.converged
     assert np.all(np.abs(found.beliefs.beta[1:]).max(axis=1) > 0.1)
+
+
+@pytest.mark.parametrize("C", [2, 3, 7])
+def test_the_forces_answer_as_the_dense_graph_of_classes_does(C):
+    rng = np.random.default_rng(C)
+    labels, var, delta = rng.integers(0, C, size=20), rng.uniform(0.1, 0.9, size=(20, C)), rng.normal(size=(20, C))
+    nu = rng.uniform(0.05, 0.3, size=(20, C)) / C
+    rows = np.arange(20)
+    nu[rows, labels] = 0.8 * (nu.sum(axis=1) - nu[rows, labels])  # of a graph with other edges than those to the own
+    found = coupled._fall(delta, labels, *coupled._star(labels, nu, var))
+    for i, y in enumerate(labels):
+        others = [j for j in range(C) if j != y]
+        N = np.zeros((C, C))
+        for j in others:
+            edge = np.eye(C)[y] - np.eye(C)[j]
+            N += nu[i, y] * nu[i, j] / nu[i, others].sum() * np.outer(edge, edge)
+        want = N @ np.linalg.inv(np.eye(C) - np.diag(var[i]) @ N) @ delta[i]
+        np.testing.assert_allclose(found[i], want, rtol=1e-9, atol=1e-12)
+
+
+def test_a_part_of_a_copy_leaves_a_tenth_of_what_is_known_without_the_row():
+    pi, k, var = np.array([0.3, 2.0, 0.0]), np.array([0.2, 0.5, 0.9]), np.array([0.7, 0.1, 3.0])
+    most, without = coupled._most(pi, k, var), 1.0 / var - pi
+    np.testing.assert_allclose(without - (1.0 - k) * most, 0.1 * without, rtol=1e-12)

@@ -6,12 +6,12 @@ import pytest
 
 from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias, Linear, White
+from infovec.learning import learn_factorised
 from infovec.multiclass import (
     ClassSites,
     MultivariateProbit,
     Softmax,
     fit_factorised,
-    learn_factorised,
     pair_evidence,
     refine_pairs,
     select_pairs,

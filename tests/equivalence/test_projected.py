@@ -10,6 +10,7 @@ from oracles import (
     full_ep,
     gaussian_log_density,
     gaussian_relative_entropy,
+    projected_bound,
     sparse_regression,
     tilted_by_panels,
 )
@@ -24,9 +25,9 @@ from infovec.projected import (
     infer,
     left_out,
     make_basis,
-    variational_bound,
 )
 from infovec.shards import ProjectedShard
+from infovec.shards.projected import Cavity, log_site_integral
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TIGHT = 1e-11
@@ -47,6 +48,17 @@ def project(kernel, likelihood, X, y, active, dtype="float64", blur=True, n_shar
 
 def posterior(kernel, X, active, basis, found):
     return ProjectedPosterior(kernel, X[active], basis.L, *found.beliefs)
+
+
+def lower_bound(found, X, y, likelihood):
+    """The variational bound of the Thesis; the relative entropy in it is that of the posterior itself."""
+    inverse = np.linalg.inv(found.Q)
+    mean, cov = found.L @ inverse.T @ found.beta, found.L @ inverse.T @ inverse @ found.L.T
+    prior, expected = found.L @ found.L.T, likelihood.expected_log_prob(y, *found.predict(X))
+    np.testing.assert_allclose(
+        found.relative_entropy(), gaussian_relative_entropy(mean, cov, np.zeros(len(mean)), prior), rtol=1e-8
+    )
+    return projected_bound(expected, mean, cov, prior)
 
 
 def inputs(n, seed=0, p=2):
@@ -170,7 +182,7 @@ def test_with_gaussian_noise_it_agrees_with_gpflow(case):
         mean, var = posterior(kernel, X, active, basis, found).predict(case["X_test"])
         np.testing.assert_allclose(mean, np.ravel(case[moments]["test_mean"]), rtol=1e-8, atol=1e-8)
         np.testing.assert_allclose(var, np.ravel(case[moments]["test_var"]), rtol=1e-8, atol=1e-8)
-    bound = variational_bound(shards, posterior(kernel, X, active, basis, found))
+    bound = lower_bound(posterior(kernel, X, active, basis, found), X, y, Gaussian(noise))
     np.testing.assert_allclose(bound, case["sgpr"]["elbo"], rtol=1e-8)
 
 
@@ -180,7 +192,7 @@ def test_the_variational_bound_is_below_the_evidence_of_full_ep():
     shards, basis = project(KERNEL, Probit(), X, y, active)
     found = infer(shards)
     full, _ = project(KERNEL, Probit(), X, y, np.arange(20))
-    bound = variational_bound(shards, posterior(KERNEL, X, active, basis, found))
+    bound = lower_bound(posterior(KERNEL, X, active, basis, found), X, y, Probit())
     assert bound < infer(full).log_evidence
 
 
@@ -334,6 +346,38 @@ def test_a_part_of_the_active_set_at_first_ends_in_the_same_place(monkeypatch):
     np.testing.assert_allclose(in_steps.log_evidence, at_once.log_evidence, rtol=1e-9)
     for found, expected in zip((shards[0].precision, shards[0].b), sites, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_a_site_is_the_same_on_the_function_whatever_part_of_the_active_set_is_seen():
+    X, active = inputs(30), np.arange(0, 30, 2)
+    y, K = targets(Probit(), X), KERNEL(X)
+    (shard,), _ = project(KERNEL, Probit(), X, y, active)
+    precision, b = np.random.default_rng(0).uniform(0.1, 2.0, 30), np.random.default_rng(1).normal(size=30)
+
+    def on_gamma(depth):
+        at = active[:depth]
+        left = np.diagonal(K - K[:, at] @ np.linalg.solve(K[np.ix_(at, at)], K[at]))
+        return precision / (1.0 + precision * left), b / (1.0 + precision * left), left
+
+    shard.start(np.arange(30), precision, b)
+    for depth in (15, 4, 9):
+        sums = shard.look(depth)
+        pi, shift, left = on_gamma(depth)
+        np.testing.assert_allclose(shard.variance_left, left, atol=1e-10)
+        np.testing.assert_allclose(shard.precision, pi, rtol=1e-7)
+        np.testing.assert_allclose(shard.b, shift, rtol=1e-7)
+        V = np.linalg.solve(np.linalg.cholesky(K[np.ix_(active, active)])[:depth, :depth], K[active[:depth]])
+        np.testing.assert_allclose(sums.precision, (V * pi) @ V.T, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(sums.shift, V @ shift, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("pi", [-0.2, 0.0, 0.7, 40.0])
+def test_the_normaliser_of_a_site_equals_quadrature(pi):
+    b, m, v = 0.8, -0.4, 1.3
+    precision = 1.0 / v + pi
+    cavity = Cavity(*(np.array([x]) for x in ((m / v + b) / precision, 1.0 / precision, m, v, 1.0 - pi / precision)))
+    log_z, _, _ = tilted_by_panels(lambda f: b * f - 0.5 * pi * f**2, m, v)
+    np.testing.assert_allclose(log_site_integral(np.array([pi]), np.array([b]), cavity), log_z, rtol=1e-9)
 
 
 def test_an_end_asked_for_early_leaves_a_posterior_of_the_whole_active_set(monkeypatch):

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infovec.errors import NotPositiveDefinite
-from infovec.numerics.cholesky import append, downdate, inverse_lower, row_solver, solve_lower, update
+from infovec.numerics.cholesky import beyond_identity, factorise, inverse_lower, row_solver, solve_lower
 
 
 def spd(d, seed, scale=1.0):
@@ -12,32 +12,37 @@ def spd(d, seed, scale=1.0):
     return scale * (A @ A.T + 0.1 * np.eye(d))
 
 
-@given(st.integers(0, 8), st.integers(1, 5), st.integers(0, 99), st.sampled_from([1e-6, 1.0, 1e6]))
-def test_append_equals_the_factor_of_the_grown_matrix(d, k, seed, scale):
-    A = spd(d + k, seed, scale)
-    L = np.linalg.cholesky(A[:d, :d]) if d else np.zeros((0, 0))
-    np.testing.assert_allclose(append(L, A[d:, :d], A[d:, d:]), np.linalg.cholesky(A), rtol=1e-8, atol=1e-12)
+@given(st.integers(0, 8), st.integers(0, 99), st.sampled_from([1e-6, 1.0, 1e6]))
+def test_a_factor_is_that_of_the_matrix(d, seed, scale):
+    A = spd(d, seed, scale)
+    L, share = factorise(A, "none", (0.0, 1e-3))
+    assert share == 0.0
+    np.testing.assert_allclose(L @ L.T, A, rtol=1e-9, atol=1e-12 * scale)
+    assert np.array_equal(L, np.tril(L))
+    L = beyond_identity(A)
+    np.testing.assert_allclose(L @ L.T, np.eye(d) + A, rtol=1e-9, atol=1e-12 * scale)
 
 
-@given(st.integers(1, 8), st.integers(0, 99), st.sampled_from([1e-3, 1.0, 1e3]))
-def test_rank_one_revisions_equal_the_factor_of_the_revised_matrix(d, seed, size):
-    A = spd(d, seed)
-    x = size * np.random.default_rng(seed + 1).normal(size=d)
-    L = np.linalg.cholesky(A)
-    up = update(L, x)
-    np.testing.assert_allclose(up @ up.T, A + np.outer(x, x), rtol=1e-9, atol=1e-9)
-    assert np.all(np.diagonal(up) > 0)
-    assert np.array_equal(up, np.tril(up))
-    down = downdate(np.linalg.cholesky(A + np.outer(x, x)), x)
-    np.testing.assert_allclose(down @ down.T, A, rtol=1e-4, atol=1e-8 * max(1.0, size**2))
+@pytest.mark.parametrize("by", [None, 7.0])
+def test_the_first_share_that_is_enough_is_added(by):
+    A = spd(5, 0)
+    A -= (np.linalg.eigvalsh(A)[0] + 1e-5) * np.eye(5)  # a little below semidefinite
+    given, shares = A.copy(), (0.0, 1e-9, 1e-1, 1.0)
+    L, share = factorise(A, "none", shares, by)
+    assert share == 1e-1
+    raised = A + share * (np.diag(np.diagonal(A)) if by is None else by * np.eye(5))
+    np.testing.assert_allclose(L @ L.T, raised, rtol=1e-10)
+    np.testing.assert_array_equal(A, given)
+    assert factorise(A, "none", shares, by, good=lambda L: L[0, 0] > 1.01 * np.sqrt(raised[0, 0])).share == 1.0
+    stack, _ = factorise(np.stack([A, spd(5, 1)]), "none", shares, by)
+    np.testing.assert_allclose(stack[0], L, rtol=1e-12)
 
 
 def test_what_cannot_be_done_is_said():
-    L = np.linalg.cholesky(spd(4, 0))
-    with pytest.raises(NotPositiveDefinite, match="pivot 0"):
-        downdate(L, 2.0 * L[:, 0])
-    with pytest.raises(NotPositiveDefinite, match="duplicates"):
-        append(L, (L @ L.T)[:1], (L @ L.T)[:1, :1] - 1.0)
+    with pytest.raises(NotPositiveDefinite, match="there is none"):
+        factorise(-np.eye(3), "there is none", (0.0, 1e-3))
+    with pytest.raises(NotPositiveDefinite, match="reaches 2,"):
+        beyond_identity(-2.0 * np.eye(3))
 
 
 def test_inverse_lower():

@@ -43,6 +43,32 @@ def test_every_formula_has_its_home_and_its_test(row):
     assert name in functions
 
 
+def unwrapped(thing):
+    """The function of a property."""
+    return getattr(thing, "fget", None) or getattr(thing, "func", None) or thing
+
+
+def formulas():
+    """Module and name of every function, method and class of the library whose docstring has a formula."""
+    for file in sorted((ROOT / "src").rglob("*.py")):
+        module = ".".join(file.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
+        ahead = [((), ast.parse(file.read_text()))]
+        while ahead:
+            path, node = ahead.pop()
+            if path and ".. math::" in (ast.get_docstring(node) or ""):
+                yield module, ".".join(path)
+            inside = (ast.FunctionDef, ast.ClassDef)
+            ahead += [((*path, n.name), n) for n in ast.iter_child_nodes(node) if isinstance(n, inside)]
+
+
+def test_every_formula_of_a_docstring_is_in_the_table():
+    homes = {(thing.__module__, thing.__qualname__)
+             for thing in (unwrapped(resolve(row[2])) for row in ROWS) if hasattr(thing, "__qualname__")}  # fmt: skip
+    found = set(formulas())
+    assert len(found) > 60
+    assert sorted(found - homes) == []
+
+
 def blocks(page):
     return re.findall(r"^```(\w+)\n(.*?)^```", page.read_text(), flags=re.S | re.M)
 

@@ -6,12 +6,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._types import Floats, Inputs
-from ..errors import NotPositiveDefinite
+from .._types import Floats
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..likelihoods.parts import in_parts
-from ..numerics.cholesky import inverse_lower
+from ..numerics.cholesky import factorise, inverse_lower
 from ..numerics.room import at_once
 from ..posterior import FactorisedPosterior
 from .given import Criterion, Given
@@ -72,17 +71,12 @@ class Chain:
 
     def __init__(self, given: Given, kernel: Kernel, likelihood: Likelihood) -> None:
         self.given, self.kernel, self.likelihood = given.following(likelihood), kernel, likelihood
-        self.X_active = _double(self.given.X_active, kernel)
+        self.X_active = kernel.in_double(self.given.X_active)
         pi, m = self.given.precision, self.given.site_mean
         root = np.sqrt(pi)
         B = root[:, None] * np.asarray(kernel(self.X_active), dtype=np.float64) * root
         B[np.diag_indices(len(B))] += 1.0
-        try:
-            L = np.linalg.cholesky(B)
-        except np.linalg.LinAlgError as error:
-            raise NotPositiveDefinite(
-                "the kernel is not positive definite on the active rows; add White(...) to it"
-            ) from error
+        L, _ = factorise(B, "the kernel is not positive definite on the active rows; add White(...) to it")
         self.T = inverse_lower(L) * root
         beta = self.T @ m
         self.v = self.T.T @ beta
@@ -106,7 +100,7 @@ class Chain:
         """
         total, block = 0.0, self.kernel.on(self.X_active)
         for chunk in self._chunks():
-            X = _double(self.given.X[chunk], self.kernel)
+            X = self.kernel.in_double(self.given.X[chunk])
             K = np.asarray(block(X), dtype=np.float64)
             M = K @ self.T.T
             prior = np.asarray(self.kernel.diag(X), dtype=np.float64)
@@ -142,7 +136,3 @@ class Chain:
             by_likelihood = by_likelihood + by_s @ (np.diagonal(G) + slopes.by_s)
             by_likelihood = by_likelihood + by_m @ (slopes.by_m + back + self.by_m)
         return Criterion(value, self.by_kernel + self.kernel.vjp(self.X_active, None, G), by_likelihood)
-
-
-def _double(X: Inputs, kernel: Kernel) -> Inputs:
-    return X.astype(np.float64, copy=False) if kernel.numeric else X

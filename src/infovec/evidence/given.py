@@ -44,11 +44,6 @@ class Given:
     X: Inputs
     y: Floats
 
-    @property
-    def size(self) -> int:
-        """Rows that the criterion is summed over."""
-        return len(self.active) + len(self.rows)
-
     def following(self, likelihood: Likelihood) -> Self:
         """Return the same with the sites of this likelihood if it is Gaussian itself: they are no approximation."""
         if not likelihood.conjugate:

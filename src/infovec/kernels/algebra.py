@@ -12,6 +12,7 @@ from scipy import sparse
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..numerics.parameters import Parametrised
+from ..numerics.roles import Role
 from ..numerics.transforms import LOG, Transform
 
 __all__ = ["Block", "Kernel", "Product", "Scaled", "Sum"]
@@ -84,6 +85,10 @@ class Kernel(Parametrised, ABC):
         """Whether moving all inputs by the same vector changes nothing."""
         parts = [part for _, part in self._children() if isinstance(part, Kernel)]
         return bool(parts) and all(part.shift_invariant for part in parts)
+
+    def in_double(self, X: Inputs) -> Inputs:
+        """Return inputs in double precision; objects as they are."""
+        return X.astype(np.float64, copy=False) if self.numeric else X
 
     def __call__(self, X: Inputs, Z: Inputs | None = None) -> Floats:
         """K[i, j] = k(X[i], Z[j]); without Z the rows of X with themselves, white noise included."""
@@ -272,6 +277,10 @@ class Scaled(Kernel):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"factor": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"factor": Role.VARIANCE}
 
     def on(self, Z: Inputs) -> Block:
         inside = self.kernel.on(Z)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._types import Floats, Inputs
+from ..numerics.roles import Role
 from ..numerics.transforms import LOG, Transform
 from .algebra import Block, Kernel
 
@@ -35,6 +36,10 @@ class Bias(Kernel):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"variance": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"variance": Role.VARIANCE}
 
     @property
     def shift_invariant(self) -> bool:
@@ -78,6 +83,10 @@ class White(Kernel):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"variance": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"variance": Role.VARIANCE}
 
     @property
     def shift_invariant(self) -> bool:

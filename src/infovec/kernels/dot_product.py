@@ -9,6 +9,7 @@ import numpy as np
 
 from .._types import Floats, Inputs
 from ..errors import ParameterError
+from ..numerics.roles import Role
 from ..numerics.transforms import LOG, Transform
 from .algebra import Block, Kernel
 from .geometry import as_dense, column_products, column_squares, inner, scale_columns, squared_norms
@@ -78,7 +79,7 @@ class DotProduct(Kernel):
         return self._value(xx.copy(), xx, xx)
 
     def _pair(self, X: Inputs, Z: Inputs) -> tuple[Inputs, Inputs, Partials]:
-        (X, xx), (Z, zz) = self._measured(X.astype(np.float64)), self._measured(Z.astype(np.float64))
+        (X, xx), (Z, zz) = self._measured(self.in_double(X)), self._measured(self.in_double(Z))
         return X, Z, self._partials(inner(X, Z), xx[:, None], zz)
 
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
@@ -94,7 +95,7 @@ class DotProduct(Kernel):
         return self._gradient(by_name)
 
     def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
-        X, xx = self._measured(X.astype(np.float64))
+        X, xx = self._measured(self.in_double(X))
         d = self._partials(xx.copy(), xx, xx)
         by_name = {name: w @ slope for name, slope in d.own.items()}
         if getattr(self, "relevance", None) is not None:
@@ -139,6 +140,10 @@ class Linear(DotProduct):
         return {"variance": LOG} if self.relevance is None else {"variance": LOG, "relevance": LOG}
 
     @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"variance": Role.VARIANCE, "relevance": Role.FREE}
+
+    @property
     def _gain(self) -> float:
         return self.variance
 
@@ -181,6 +186,10 @@ class Polynomial(DotProduct):
     def transforms(self) -> Mapping[str, Transform]:
         return {"offset": LOG, "variance": LOG}
 
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"offset": Role.FREE, "variance": Role.VARIANCE}
+
     def _cosine(self, S: Floats, xx: Floats, zz: Floats) -> Floats:
         return (S + self.offset) / (np.sqrt(xx + self.offset) * np.sqrt(zz + self.offset))
 
@@ -220,6 +229,13 @@ class MLP(DotProduct):
     def transforms(self) -> Mapping[str, Transform]:
         free: dict[str, Transform] = {"variance": LOG, "weight_variance": LOG, "bias_variance": LOG}
         return free if self.relevance is None else {**free, "relevance": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {
+            "variance": Role.VARIANCE,
+            **dict.fromkeys(("weight_variance", "bias_variance", "relevance"), Role.FREE),
+        }
 
     @property
     def _gain(self) -> float:

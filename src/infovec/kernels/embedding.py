@@ -10,6 +10,7 @@ from scipy import sparse
 
 from .._types import Floats, Inputs
 from ..errors import ParameterError
+from ..numerics.roles import Role
 from ..numerics.transforms import LOG, TRANSFORMS, Transform
 from .algebra import Block, Kernel
 from .geometry import as_dense, scale_columns
@@ -97,6 +98,10 @@ class Relevance(Embedding):
             raise ParameterError(f"Relevance: transform must be one of {sorted(TRANSFORMS)}, got {self.transform!r}")
         return {"relevance": TRANSFORMS[self.transform]}
 
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"relevance": Role.FREE}
+
     def _embed(self, X: Inputs) -> Inputs:
         return scale_columns(X, np.sqrt(self.relevance), "relevance")
 
@@ -130,6 +135,10 @@ class Periodic(Embedding):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"period": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"period": Role.FREE}
 
     def _embed(self, X: Inputs) -> Inputs:
         X = X.toarray() if sparse.issparse(X) else X

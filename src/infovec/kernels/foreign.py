@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import Floats, Inputs
 from ..errors import ParameterError
+from ..numerics.roles import Role
 from ..numerics.transforms import LOG, Transform
 from .algebra import Block, Kernel
 
@@ -24,6 +25,10 @@ class _Foreign(Kernel):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"variance": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"variance": Role.VARIANCE}
 
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
         return self._gradient({"variance": np.sum(G * self(X, Z)) / self.variance})

@@ -10,6 +10,7 @@ from scipy.special import gammaln, kve
 
 from .._types import Floats, Inputs
 from ..errors import ParameterError
+from ..numerics.roles import Role
 from ..numerics.transforms import LOG, Interval, Transform
 from .algebra import Block, Kernel
 from .geometry import as_dense, column_products, column_squares, distances_to, extreme, scale_columns
@@ -41,6 +42,10 @@ class Stationary(Kernel):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"length_scale": LOG, "variance": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"length_scale": Role.SCALE, "variance": Role.VARIANCE}
 
     @abstractmethod
     def _profile(self, D: Floats) -> Floats:
@@ -82,7 +87,7 @@ class Stationary(Kernel):
         """Both inputs, scaled, in double precision and around a common centre, and D."""
         if extreme(X, self._factor) or extreme(Z, self._factor):
             return self._extreme_pair(as_dense(X), as_dense(Z))
-        X, Z = (self._scaled(inputs.astype(np.float64, copy=False)) for inputs in (X, Z))
+        X, Z = (self._scaled(self.in_double(inputs)) for inputs in (X, Z))
         if isinstance(X, np.ndarray) and isinstance(Z, np.ndarray) and len(Z):
             centre = Z.mean(axis=0)
             X, Z = X - centre, Z - centre
@@ -238,6 +243,10 @@ class Exponential(Stationary):
     def transforms(self) -> Mapping[str, Transform]:
         return {**super().transforms, "power": Interval(2.0)}
 
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {**super().roles, "power": Role.FREE}
+
     def _profile(self, D: Floats) -> Floats:
         return np.exp(-(D ** (0.5 * self.power)))
 
@@ -271,6 +280,10 @@ class RationalQuadratic(Stationary):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {**super().transforms, "alpha": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {**super().roles, "alpha": Role.FREE}
 
     def _profile(self, D: Floats) -> Floats:
         return np.exp(-self.alpha * np.log1p(D / (2.0 * self.alpha)))

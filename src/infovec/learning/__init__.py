@@ -1,12 +1,14 @@
 """Layer 4: hyperparameters from the evidence, with exact gradients."""
 
 from .against_rest import AgainstRest
+from .class_kernels import ClassKernels
 from .climb import climb, minor_steps
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
 from .model import Model
 from .objective import CoupledEvidence, ProjectedEvidence
 from .optimise import Step, find_scale, optimise
+from .pairs import PairObjective, learn_factorised
 from .priors import Gamma, Normal, slh_priors
 from .refine import refine_scales
 from .separation import alike, separable, separate
@@ -18,6 +20,7 @@ __all__ = [
     "CRITERIA",
     "FACTORISED",
     "AgainstRest",
+    "ClassKernels",
     "CoupledEvidence",
     "FactorisedObjective",
     "Gamma",
@@ -25,6 +28,7 @@ __all__ = [
     "Learning",
     "Model",
     "Normal",
+    "PairObjective",
     "ProjectedEvidence",
     "Step",
     "alike",
@@ -32,6 +36,7 @@ __all__ = [
     "best_spread",
     "climb",
     "find_scale",
+    "learn_factorised",
     "minor_steps",
     "optimise",
     "refine_scales",

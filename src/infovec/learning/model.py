@@ -10,6 +10,7 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..kernels.relevances import separate_scales
 from ..likelihoods import Likelihood
+from ..numerics.roles import Role
 from ..numerics.transforms import Transform
 from .priors import Gamma, Prior
 from .settings import Learning, matching
@@ -18,12 +19,6 @@ __all__ = ["Model"]
 
 _WIDTH = 3.0  # of the prior on each step
 _FARTHEST = 12.0  # a factor of 160 000 for a parameter that is learned as a logarithm
-_REDUNDANT = "slope"  # of a likelihood: the variance of the kernel says the same
-_MANY = "length_scale["  # one for each column
-_NOISE = {
-    "variance": 1.0,
-    "scale": 0.5,
-}  # of a likelihood: the logarithm of which moves by this when that of noise does
 
 
 @dataclass(frozen=True)
@@ -32,7 +27,10 @@ class Model:
 
     Parameters
     ----------
-    kernel, likelihood
+    kernel : Kernel
+        Or ``ClassKernels``, for objectives of several.
+    likelihood : Likelihood
+        Or ``ClassLikelihood``.
     start : array of shape (q,)
         Free numbers of both where learning begins. A step has a weak normal prior around it,
     group : array of int, shape (q,)
@@ -58,10 +56,9 @@ class Model:
         cls, kernel: Kernel, likelihood: Likelihood, tied: bool = False, learning: Learning | None = None
     ) -> Self:
         """Everything moves but what another parameter says already; ``tied`` length scales move together."""
-        names = [*kernel.parameter_names, *likelihood.parameter_names]
         keys = [
-            _MANY if tied and _MANY in name else "" if _last(name) == _REDUNDANT else f"{i}"
-            for i, name in enumerate(names)
+            "scales" if tied and role is Role.SCALE else "" if role is Role.REDUNDANT else f"{i}"
+            for i, role in enumerate((*kernel.free_roles, *likelihood.free_roles))
         ]
         whole = [
             *(f"kernel.{n}" for n in kernel.parameter_names),
@@ -104,16 +101,13 @@ class Model:
     @property
     def scales(self) -> Mask:
         """Which of the steps are those of length scales."""
-        names = [*self.kernel.parameter_names, *self.likelihood.parameter_names]
-        moving = [g for g, name in zip(self.group, names, strict=True) if "length_scale" in name and g >= 0]
+        moving = [g for g, role in zip(self.group, self._roles, strict=True) if role is Role.SCALE and g >= 0]
         return np.isin(np.arange(self.size), moving)
 
     @property
     def noise(self) -> Floats:
         """By how much each step moves for the logarithm of the noise variance to move by one."""
-        by_name = [_NOISE.get(_last(name), 0.0) for name in self.likelihood.parameter_names]
-        own = np.concatenate([np.zeros(self.kernel.theta.size), by_name])
-        return self.pull(own) / self._sizes
+        return self.pull(np.array([role.noise for role in self._roles])) / self._sizes
 
     @property
     def of_kernel(self) -> Mask:
@@ -124,6 +118,10 @@ class Model:
     def size(self) -> int:
         """How many steps there are."""
         return int(self.group.max(initial=-1)) + 1
+
+    @property
+    def _roles(self) -> tuple[Role, ...]:
+        return (*self.kernel.free_roles, *self.likelihood.free_roles)
 
     @property
     def _whole(self) -> Floats:
@@ -216,8 +214,3 @@ def _free(transform: Transform, value: float, beyond: float) -> float:
     """Free number of a bound; infinite where it is at the end of what the parameter can be."""
     inside = transform.low < value < transform.high
     return float(transform.free(np.array([value]))[0]) if inside else beyond
-
-
-def _last(name: str) -> str:
-    """The name of a parameter without the parts it is in."""
-    return name.rpartition(".")[2]

@@ -9,6 +9,7 @@ from scipy.special import ndtr
 
 from .._types import Floats, Rows
 from ..errors import ParameterError
+from ..numerics.roles import Role
 from ..numerics.transforms import IDENTITY, LOG, Transform
 from .base import Likelihood, Prediction, Site, Tilted
 
@@ -38,6 +39,10 @@ class Gaussian(Likelihood):
     def transforms(self) -> Mapping[str, Transform]:
         free: dict[str, Transform] = {"bias": IDENTITY}
         return free if np.ndim(self.variance) else {"variance": LOG, **free}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"variance": Role.NOISE_VARIANCE, "bias": Role.BIAS}
 
     def __post_init__(self) -> None:
         super().__post_init__()

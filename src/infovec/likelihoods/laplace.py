@@ -9,6 +9,7 @@ from scipy.special import ndtr
 
 from .._types import Floats
 from ..numerics.normal import hazard, hazard_excess, log_half_transform
+from ..numerics.roles import Role
 from ..numerics.transforms import IDENTITY, LOG, Transform
 from .base import Likelihood, Prediction, Tilted
 
@@ -35,6 +36,10 @@ class Laplace(Likelihood):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"scale": LOG, "bias": IDENTITY}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"scale": Role.NOISE_SCALE, "bias": Role.BIAS}
 
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         return -np.abs(y - f - self.bias) / self.scale - np.log(2.0 * self.scale)

@@ -8,6 +8,7 @@ from scipy.special import log_ndtr
 
 from .._types import Floats
 from ..numerics.normal import hazard, hazard_excess, log_half_transform
+from ..numerics.roles import Role
 from ..numerics.transforms import IDENTITY, LOG, Transform
 from .base import Discrete, Tilted
 
@@ -53,6 +54,10 @@ class Logit(Discrete):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"bias": IDENTITY, "slope": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"bias": Role.BIAS, "slope": Role.REDUNDANT}
 
     @property
     def labels(self) -> Floats:

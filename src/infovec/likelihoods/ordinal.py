@@ -8,6 +8,7 @@ import numpy as np
 from .._types import Floats
 from ..numerics.normal import log_interval, truncated
 from ..numerics.powers import LARGEST_POWER, bell_power_moments, ndtr_power_moments
+from ..numerics.roles import Role
 from ..numerics.transforms import INCREASING, LOG, Transform
 from .base import Discrete, Tilted
 
@@ -35,6 +36,10 @@ class Ordinal(Discrete):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"thresholds": INCREASING, "slope": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"thresholds": Role.BIAS, "slope": Role.REDUNDANT}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", np.atleast_1d(self.thresholds))

@@ -8,6 +8,7 @@ from scipy.special import gammaincc, gammaln, xlogy
 
 from .._types import Floats
 from ..errors import ParameterError
+from ..numerics.roles import Role
 from ..numerics.transforms import IDENTITY, Transform
 from .base import Likelihood, Prediction
 
@@ -31,6 +32,10 @@ class Poisson(Likelihood):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"bias": IDENTITY}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"bias": Role.BIAS}
 
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         """Around the mode, log y: of large counts nothing is left in the difference of terms like y log y."""

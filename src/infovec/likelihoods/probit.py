@@ -8,6 +8,7 @@ import numpy as np
 from .._types import Floats
 from ..numerics.normal import hazard, hazard_excess, log_ndtr
 from ..numerics.powers import LARGEST_POWER, ndtr_power_moments
+from ..numerics.roles import Role
 from ..numerics.transforms import IDENTITY, LOG, Transform
 from .base import Discrete, Tilted
 
@@ -34,6 +35,10 @@ class Probit(Discrete):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"bias": IDENTITY, "slope": LOG}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"bias": Role.BIAS, "slope": Role.REDUNDANT}
 
     @property
     def labels(self) -> Floats:

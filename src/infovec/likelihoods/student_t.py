@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import digamma, gammaln, stdtr
 
 from .._types import Floats
+from ..numerics.roles import Role
 from ..numerics.transforms import IDENTITY, LOG, Above, Transform
 from .base import Likelihood, Prediction, Tilted
 
@@ -58,6 +59,10 @@ class StudentT(Likelihood):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"scale": LOG, "df": _WITH_VARIANCE if self._has_variance else LOG, "bias": IDENTITY}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"scale": Role.NOISE_SCALE, "df": Role.FREE, "bias": Role.BIAS}
 
     @property
     def _has_variance(self) -> bool:

@@ -2,7 +2,7 @@
 
 from .coupled import CoupledShard
 from .ep import infer_coupled
-from .factorised import FactorisedClasses, fit_factorised, learn_factorised
+from .factorised import FactorisedClasses, fit_factorised
 from .gradient import coupled_gradient
 from .left_out import LeftOut, calibrated, left_out_loss
 from .likelihood import ClassLikelihood, RaceLikelihood
@@ -34,7 +34,6 @@ __all__ = [
     "coupled_gradient",
     "fit_factorised",
     "infer_coupled",
-    "learn_factorised",
     "left_out_loss",
     "pair_evidence",
     "refine_pairs",

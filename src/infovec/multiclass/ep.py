@@ -7,6 +7,7 @@ from scipy.linalg import cho_solve
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
+from ..numerics.cholesky import ROUNDING, factorise
 from ..projected import Inference, Sweep
 from ..projected.ep import SHORTER, TRIES, Watch, astray, next_damping
 from ..shards import Beliefs, own_threads
@@ -184,14 +185,7 @@ def _total(parts: Sequence[Floats]) -> Floats:
 
 def _factors(sums: Floats) -> Floats:
     """Cholesky factors of I + V Pi V^T for every class."""
-    at = np.arange(sums.shape[1])
-    M = sums.copy()
-    if not np.all(np.isfinite(M)):  # a Cholesky factorisation takes NaN as it is
+    if not np.all(np.isfinite(sums)):  # a Cholesky factorisation takes NaN as it is
         raise NotPositiveDefinite("the sites leave no posterior: they are not finite")
-    for more in (0.0, 1e-14, 1e-10, 1e-6):  # sites far sharper than the prior, in products of single precision
-        M[:, at, at] = sums[:, at, at] + 1.0 + more * np.max(sums, initial=1.0)
-        try:
-            return np.linalg.cholesky(M)
-        except np.linalg.LinAlgError:
-            continue
-    raise NotPositiveDefinite("the sites leave no posterior: their precisions are negative")
+    M, message = sums + np.eye(sums.shape[1]), "the sites leave no posterior: their precisions are negative"
+    return factorise(M, message, ROUNDING, by=float(np.max(sums, initial=1.0))).L

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
 from .._types import Floats, Inputs, Rows
-from ..errors import InfovecError
 from ..kernels import Kernel
 from ..numerics.deadline import NEVER, Deadline
 from ..posterior import FactorisedPosterior
@@ -16,12 +14,8 @@ from ..selection import Schedule
 from .likelihood import ClassLikelihood
 from .pair_evidence import pair_evidence, refine_pairs
 from .pairs import select_pairs
-from .sites import PairSites
 
-__all__ = ["FactorisedClasses", "fit_factorised", "learn_factorised"]
-
-_WIDTH = 3.0  # of the normal prior on each free number, around where it starts
-_FARTHEST = 12.0
+__all__ = ["FactorisedClasses", "fit_factorised"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,52 +93,3 @@ def fit_factorised(
     found = pair_evidence(X, labels, kernels, likelihood, sites, gradient=False)
     parts = tuple(part.posterior() for part in found.parts)
     return FactorisedClasses(parts, likelihood, [rows for rows, _, _ in sites], found.log_evidence, converged)
-
-
-def learn_factorised(
-    X: Inputs,
-    labels: Rows,
-    kernel: Kernel,
-    likelihood: ClassLikelihood,
-    n_active: int,
-    major: int = 4,
-    minor: int = 8,
-    priority: Floats | None = None,
-    schedule: Schedule | None = None,
-) -> tuple[Kernel, float]:
-    """Learn a kernel for all classes on the evidence, by the major and minor steps of SLH 3.3.
-
-    A major step selects pairs and their sites; minor steps move the parameters uphill by L-BFGS-B with pairs and sites
-    as constants, under a wide normal prior around the start. Returns the kernel of the largest evidence that was met
-    right after a selection, and that evidence.
-    """
-    labels = np.asarray(labels, dtype=np.intp)
-    start, pairs = kernel.theta, n_active * likelihood.n_classes
-    best, best_value = kernel, -np.inf
-    for step in range(major + 1):
-        sites = select_pairs(X, labels, kernel, likelihood, pairs, priority=priority, schedule=schedule)
-        value = pair_evidence(X, labels, kernel, likelihood, sites, gradient=False).log_evidence
-        if value > best_value:
-            best, best_value = kernel, value
-        if step < major:
-            kernel = _climb(X, labels, kernel, likelihood, sites, start, minor)
-    return best, best_value
-
-
-def _climb(
-    X: Inputs, labels: Rows, kernel: Kernel, likelihood: ClassLikelihood, sites: PairSites, start: Floats, steps: int
-) -> Kernel:
-    """Minor steps."""
-    limits = np.clip(kernel.bounds, start[:, None] - _FARTHEST, start[:, None] + _FARTHEST)
-
-    def minus(theta: Floats) -> tuple[float, Floats]:
-        moved = (theta - start) / _WIDTH
-        try:
-            found = pair_evidence(X, labels, kernel.with_theta(theta), likelihood, sites)
-        except (InfovecError, np.linalg.LinAlgError):
-            return np.inf, np.zeros(theta.size)
-        return 0.5 * float(moved @ moved) - found.log_evidence, moved / _WIDTH - found.kernels[0]
-
-    options = {"maxiter": steps, "maxfun": 2 * steps}
-    done = minimize(minus, kernel.theta, jac=True, method="L-BFGS-B", bounds=limits, options=options)
-    return kernel.with_theta(done.x) if np.all(np.isfinite(done.x)) else kernel

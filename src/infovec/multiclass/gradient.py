@@ -45,7 +45,7 @@ class _Sum:
         self.inverse = inverse_lower(basis.L)
         self.by_kernel, self.by_likelihood = np.zeros(kernel.theta.size), np.zeros(likelihood.theta.size)
         self.VwV = np.zeros_like(self.inverse)
-        self.X = basis.X.astype(np.float64) if kernel.numeric else basis.X
+        self.X = kernel.in_double(basis.X)
 
     def add(self, shard: CoupledShard) -> None:
         solve, S, inverse = solvers(self.Q, shard.dtype), self.S.astype(shard.dtype), self.inverse.astype(shard.dtype)

@@ -11,6 +11,7 @@ from scipy.special import log_softmax
 from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..numerics.parameters import Parametrised
+from ..numerics.roles import Role
 from ..numerics.transforms import IDENTITY, Transform
 from .race import ClassMoments, Noise, moments, win_log_proba
 
@@ -60,6 +61,10 @@ class ClassLikelihood(Parametrised, ABC):
     @property
     def transforms(self) -> Mapping[str, Transform]:
         return {"bias": IDENTITY}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        return {"bias": Role.BIAS}
 
     @property
     def n_classes(self) -> int:

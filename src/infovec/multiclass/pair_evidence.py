@@ -129,7 +129,7 @@ def _row_slopes(
 
 def _through_kernel(p: Dense, X: Inputs, by_mean: Floats, by_var: Floats) -> Floats:
     kernel, (rows, precision, _) = p.kernel, p.sites
-    X = X if X.dtype == object else X.astype(np.float64)
+    X = kernel.in_double(X)
     if not len(rows):
         return kernel.diag_vjp(X, by_var)
     root = np.sqrt(precision)

@@ -76,10 +76,10 @@ class Dense:
     @classmethod
     def of(cls, kernel: Kernel, sites: ClassSites, X: Inputs, at: Rows) -> "Dense":
         """Return the class at the rows ``at`` of X, which are distinct and have all active ones among them."""
-        root, X_active = np.sqrt(sites.precision), _double(X[sites.rows])
+        root, X_active = np.sqrt(sites.precision), kernel.in_double(X[sites.rows])
         L = beyond_identity(root[:, None] * kernel(X_active) * root)
         beta = solve_lower(L, sites.b / root)
-        here = _double(X[at])
+        here = kernel.in_double(X[at])
         prior_var = np.asarray(kernel.diag(here), dtype=np.float64)
         K = np.array(kernel.on(here)(X_active), dtype=np.float64)
         own = positions(at, sites.rows)
@@ -110,7 +110,3 @@ def spread(sites: PairSites, at: Rows) -> tuple[Floats, Floats]:
         own = positions(at, rows)
         precision[own, c], b[own, c] = pi, shift
     return precision, b
-
-
-def _double(X: Inputs) -> Inputs:
-    return X if X.dtype == object else X.astype(np.float64)

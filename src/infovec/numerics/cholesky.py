@@ -1,7 +1,8 @@
-"""Cholesky factors that grow and change without being computed anew."""
+"""Cholesky factors, and what is solved by them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -10,9 +11,10 @@ from scipy.linalg.lapack import dtrtri
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 
-__all__ = ["append", "beyond_identity", "downdate", "inverse_lower", "row_solver", "solve_lower", "update"]
+__all__ = ["ROUNDING", "Factor", "beyond_identity", "factorise", "inverse_lower", "row_solver", "solve_lower"]
 
 _PANEL = 128  # columns solved at once: enough for a fast product, few enough to waste little on the diagonal
+ROUNDING = (0.0, 1e-14, 1e-10, 1e-6)  # shares for sites far sharper than the prior, in products of single precision
 _WIDE = 512  # columns of an inverse made at once
 
 
@@ -23,66 +25,56 @@ def solve_lower(L: Floats, B: Floats, transposed: bool = False) -> Floats:
     return np.asarray(solve_triangular(L, B, lower=True, trans="T" if transposed else "N"))
 
 
-def append(L: Floats, cross: Floats, corner: Floats) -> Floats:
-    r"""Factor of a matrix grown by a block of rows and columns.
+class Factor(NamedTuple):
+    """Lower Cholesky factor, and the share that was added to the diagonal for there to be one."""
 
-    .. math:: \begin{pmatrix} A & C^T \\ C & D \end{pmatrix} = L' L'^T, \qquad
-              L' = \begin{pmatrix} L & 0 \\ C L^{-T} & \mathrm{chol}(D - C A^{-1} C^T) \end{pmatrix}
+    L: Floats
+    share: float
+
+
+def factorise(
+    A: Floats,
+    message: str,
+    shares: Sequence[float] = (0.0,),
+    by: float | None = None,
+    good: Callable[[Floats], bool] | None = None,
+) -> Factor:
+    """Lower factor of a matrix, or of a stack of them, its diagonal raised by the first share with which there is one.
 
     Parameters
     ----------
-    L : array of shape (d, d)
-        Lower factor of A.
-    cross : array of shape (k, d)
-        The new rows below A.
-    corner : array of shape (k, k)
-        The new diagonal block.
+    A : array of shape (..., d, d)
+    message : str
+        Of the NotPositiveDefinite that is raised where no share is enough.
+    shares : sequence of float
+        What is tried, ascending.
+    by : float, optional
+        What they are shares of; if None of each entry of the diagonal itself.
+    good : callable, optional
+        Whether a factor is far enough from that of a singular matrix.
     """
-    d, k = len(L), len(corner)
-    below = solve_lower(L, cross.T).T
-    try:
-        new = np.linalg.cholesky(corner - below @ below.T)
-    except np.linalg.LinAlgError as error:
-        raise NotPositiveDefinite(
-            "the appended rows make the matrix singular or indefinite; "
-            "drop duplicates among them or add a little to the diagonal"
-        ) from error
-    return np.block([[L, np.zeros((d, k))], [below, new]])
+    at = np.arange(A.shape[-1])
+    diagonal = A[..., at, at]
+    for share in shares:
+        if share:
+            A = A.copy()
+            A[..., at, at] = diagonal * (1.0 + share) if by is None else diagonal + share * by
+        try:
+            L = np.linalg.cholesky(A)
+        except np.linalg.LinAlgError:
+            continue
+        if good is None or good(L):
+            return Factor(L, share)
+    raise NotPositiveDefinite(message)
 
 
 def beyond_identity(A: Floats) -> Floats:
     r"""Lower factor of :math:`I + A`."""
-    try:
-        return np.linalg.cholesky(np.eye(len(A)) + A)
-    except np.linalg.LinAlgError as error:
-        raise NotPositiveDefinite(
-            f"the kernel times the precision of what was observed reaches {np.max(np.abs(A), initial=0.0):.2g}, beside "
-            "which nothing else counts; give a kernel of smaller variance, smaller weights, or scale the columns of X"
-        ) from error
-
-
-def update(L: Floats, x: Floats) -> Floats:
-    r"""Factor of :math:`L L^T + x x^T`, by Givens rotations in O(d^2)."""
-    return _rank_one(L, x, 1.0)
-
-
-def downdate(L: Floats, x: Floats) -> Floats:
-    r"""Factor of :math:`L L^T - x x^T`, by hyperbolic rotations in O(d^2)."""
-    return _rank_one(L, x, -1.0)
-
-
-def _rank_one(L: Floats, x: Floats, sign: float) -> Floats:
-    L, x = np.array(L, dtype=np.float64), np.array(x, dtype=np.float64)
-    for k in range(len(x)):
-        square = L[k, k] ** 2 + sign * x[k] ** 2
-        if square <= 0:
-            raise NotPositiveDefinite(f"the revision leaves nothing of pivot {k}; take away a smaller multiple")
-        root = np.sqrt(square)
-        c, s = root / L[k, k], x[k] / L[k, k]
-        L[k, k] = root
-        L[k + 1 :, k] = (L[k + 1 :, k] + sign * s * x[k + 1 :]) / c
-        x[k + 1 :] = c * x[k + 1 :] - s * L[k + 1 :, k]
-    return L
+    message = (
+        f"the kernel times the precision of what was observed reaches {np.max(np.abs(A), initial=0.0):.2g}, beside "
+        "which nothing else counts; give a kernel of smaller variance, smaller weights, or scale the columns of X"
+    )
+    return factorise(np.eye(len(A)) + A, message).L
 
 
 def inverse_lower(L: Floats) -> Floats:

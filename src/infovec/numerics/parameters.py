@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import ParameterError
+from .roles import Role
 from .transforms import Transform
 
 __all__ = ["Parametrised"]
@@ -27,6 +28,11 @@ class Parametrised:
     @property
     def transforms(self) -> Mapping[str, Transform]:
         """The transform of each free parameter, by field name, in the order of theta."""
+        return {}
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        """The role of each free parameter, by field name; one that is not named is free."""
         return {}
 
     def __post_init__(self) -> None:
@@ -102,6 +108,13 @@ class Parametrised:
         """The transform that each entry of theta goes through."""
         own = [transform for _, transform, value in self._own() for _ in range(value.size)]
         return (*own, *(t for _, part in self._children() for t in part.free_transforms))
+
+    @property
+    def free_roles(self) -> tuple[Role, ...]:
+        """The role of the parameter that each entry of theta belongs to."""
+        roles = self.roles
+        own = [roles.get(name, Role.FREE) for name, _, value in self._own() for _ in range(value.size)]
+        return (*own, *(role for _, part in self._children() for role in part.free_roles))
 
     def _gradient(self, by_name: Mapping[str, Any]) -> Floats:
         """Gradient in theta (own part) from gradients in the parameters' values.

@@ -9,7 +9,7 @@ from scipy.linalg import solve_triangular
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 from ..kernels import Kernel
-from ..numerics.cholesky import inverse_lower, solve_lower
+from ..numerics.cholesky import factorise, inverse_lower, solve_lower
 from .base import Posterior
 
 __all__ = ["ProjectedPosterior"]
@@ -114,13 +114,12 @@ class ProjectedPosterior(Posterior):
 
 def _lower_on_the_right(A: Floats, rounding: float) -> Floats:
     """Return the lower triangular U with A = U^T U, for a matrix that is positive semidefinite up to rounding."""
-    for raised in _ROUNDING:
-        try:
-            return np.linalg.cholesky((A + raised * np.eye(len(A)))[::-1, ::-1])[::-1, ::-1].T
-        except np.linalg.LinAlgError:
-            continue
-    values, vectors = np.linalg.eigh(A)
-    if values[0] < -rounding:
-        raise NotPositiveDefinite("some site has so negative a precision that the posterior is wider than the prior")
+    message = "some site has so negative a precision that the posterior is wider than the prior"
+    try:
+        return factorise(A[::-1, ::-1], message, _ROUNDING, by=1.0).L[::-1, ::-1].T
+    except NotPositiveDefinite:
+        values, vectors = np.linalg.eigh(A)
+        if values[0] < -rounding:
+            raise
     root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     return np.asarray(np.linalg.qr(root[:, ::-1], mode="r"))[::-1, ::-1]

@@ -1,7 +1,6 @@
 """Layer 3: inference with all rows on a given active set, by parallel expectation propagation."""
 
 from .basis import make_basis
-from .bound import variational_bound
 from .ep import Inference, Sweep, infer
 from .gain import coupling_free_gain
 from .gradient import Gradient, evidence_gradient
@@ -22,5 +21,4 @@ __all__ = [
     "of_groups",
     "sharp_sites",
     "too_sharp",
-    "variational_bound",
 ]

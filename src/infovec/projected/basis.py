@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from .._types import Inputs, Rows
-from ..errors import NotPositiveDefinite
+from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
+from ..numerics.cholesky import factorise
 from ..shards import Basis
 
 __all__ = ["make_basis"]
@@ -19,17 +19,14 @@ def make_basis(kernel: Kernel, rows: Rows, X: Inputs, dtype: str) -> Basis:
 
     Where rows nearly repeat each other the diagonal is raised by a small share, the same for all.
     """
-    K = kernel(X.astype(np.float64) if kernel.numeric else X)
+    K = kernel(kernel.in_double(X))
     diagonal = np.diagonal(K).copy()
-    for jitter in (0.0, *_JITTER[dtype]):
-        np.fill_diagonal(K, diagonal * (1.0 + jitter))
-        try:
-            L = np.linalg.cholesky(K)
-        except np.linalg.LinAlgError:
-            continue
-        if len(L) == 0 or np.min(np.diagonal(L) ** 2 / diagonal) > 0.5 * _JITTER[dtype][0]:
-            return Basis(rows, X, L, jitter)
-    raise NotPositiveDefinite(
+
+    def apart(L: Floats) -> bool:
+        return len(L) == 0 or bool(np.min(np.diagonal(L) ** 2 / diagonal) > 0.5 * _JITTER[dtype][0])
+
+    message = (
         f"the kernel matrix of the {len(rows)} active rows is not positive definite. Check the kernel function or "
         "matrix, or add White(...) to it"
     )
+    return Basis(rows, X, *factorise(K, message, (0.0, *_JITTER[dtype]), good=apart))

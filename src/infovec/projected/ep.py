@@ -7,7 +7,7 @@ import numpy as np
 
 from .._types import Floats, Rows
 from ..errors import NotPositiveDefinite
-from ..numerics.cholesky import solve_lower
+from ..numerics.cholesky import ROUNDING, factorise, solve_lower
 from ..shards import Beliefs, ProjectedShard, Sums, own_threads
 
 __all__ = ["LOST", "SHORTER", "TRIES", "Inference", "Sweep", "astray", "infer", "next_damping"]
@@ -262,16 +262,9 @@ def _beliefs(sites: Sums) -> Beliefs:
     M = sites.precision + np.eye(len(sites.shift))
     if not (np.all(np.isfinite(M)) and np.all(np.isfinite(sites.shift))):  # a Cholesky factorisation takes NaN as it is
         raise NotPositiveDefinite("the sites leave no posterior: they are not finite")
-    at = np.diag_indices(len(M))
-    scale = np.max(M[at], initial=1.0)
-    for rounding in (0.0, 1e-14, 1e-10, 1e-6):  # sites far sharper than the prior, in products of single precision
-        try:
-            M[at] += rounding * scale
-            Q = np.linalg.cholesky(M)
-            return Beliefs(Q, solve_lower(Q, sites.shift))
-        except np.linalg.LinAlgError:
-            continue
-    raise NotPositiveDefinite("the sites leave no posterior: their precisions are negative")
+    message, scale = "the sites leave no posterior: their precisions are negative", np.max(np.diagonal(M), initial=1.0)
+    Q, _ = factorise(M, message, ROUNDING, by=scale)
+    return Beliefs(Q, solve_lower(Q, sites.shift))
 
 
 def _log_evidence(shards: Sequence[ProjectedShard], beliefs: Beliefs) -> float:

@@ -52,7 +52,7 @@ class _Sum:
         self.S, self.mean = self.half.T @ self.half, self.half.T @ beliefs.beta
         self.by_kernel, self.by_likelihood = np.zeros(kernel.theta.size), np.zeros(likelihood.theta.size)
         self.VwV = np.zeros_like(self.S)
-        self.X = basis.X.astype(np.float64) if kernel.numeric else basis.X
+        self.X = kernel.in_double(basis.X)
 
     def add(self, shard: ProjectedShard) -> None:
         solve = row_solver(self.beliefs.Q, shard.dtype)
@@ -112,7 +112,7 @@ def through_rows(shard: Projections, chunk: slice, kernel: Kernel, active: Input
     G[here, which] = 0.0
     X, total = shard.X[chunk], np.zeros(kernel.theta.size)
     for part in shard.pieces(chunk):  # in double precision, of which there are several copies
-        some = X[part].astype(np.float64) if kernel.numeric else X[part]
+        some = kernel.in_double(X[part])
         total += kernel.vjp(some, active, G[part].astype(np.float64, copy=False))
         total += kernel.diag_vjp(some, diagonal[part])
     return total

@@ -27,7 +27,7 @@ def sharp_sites(X: Inputs, y: Floats, priority: Floats, kernel: Kernel, likeliho
     """
     at = np.argpartition(priority, _SAMPLE)[:_SAMPLE] if len(y) > _SAMPLE else np.arange(len(y))
     X, y, likelihood = X[at], y[at], likelihood.take(at)
-    K = np.asarray(kernel(X.astype(np.float64) if kernel.numeric else X), dtype=np.float64)
+    K = np.asarray(kernel(kernel.in_double(X)), dtype=np.float64)
     prior_var, zero = np.diagonal(K).copy(), np.zeros(len(y))
     site = likelihood.site(y, zero, prior_var, likelihood.tilted(y, zero, prior_var))
     return _sharpness(prior_var - np.mean(K), np.asarray(site.precision)) > SHARPEST

@@ -221,8 +221,7 @@ class Driver:
     def posterior(self, X: Inputs) -> FactorisedPosterior:
         """Return the posterior given the rows included so far; X holds the inputs of all training rows."""
         d = self.size
-        X = X[self.active[:d]]
-        X = X if X.dtype == object else X.astype(np.float64)
+        X = self.kernel.in_double(X[self.active[:d]])
         sites = self.precision[:d].copy(), self.site_mean[:d].copy()
         return FactorisedPosterior(self.kernel, X, *sites, self._L[:d, :d].copy(), self.beta[:d].copy())
 

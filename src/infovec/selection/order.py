@@ -17,7 +17,7 @@ def sites_in_order(kernel: Kernel, X: Inputs, y: Floats, likelihood: Likelihood)
     A row whose likelihood is not log-concave and has nothing to say at its turn gets a site of next to no precision.
     O(d^3), for d rows.
     """
-    X = X.astype(np.float64, copy=False) if kernel.numeric else X
+    X = kernel.in_double(X)
     K = np.asarray(kernel(X), dtype=np.float64)
     d = len(K)
     M, beta = np.zeros((d, d)), np.zeros(d)

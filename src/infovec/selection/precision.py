@@ -27,7 +27,7 @@ def sufficient_precision(
         return asked
     at = np.argpartition(priority, _SAMPLE)[:_SAMPLE] if len(y) > _SAMPLE else np.arange(len(y))
     X, y, likelihood = X[at], y[at], likelihood.take(at)
-    X = X.astype(np.float64) if kernel.numeric else X
+    X = kernel.in_double(X)
     prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
     on_sample = kernel.on(X)
 

@@ -8,7 +8,7 @@ from .parallel import for_each, limited, n_threads, own_threads, parts
 from .projected import Cavity, ProjectedShard
 from .projections import Projections
 from .refilled import RefilledShard
-from .stubs import Seen, Stubs
+from .stubs import Stubs
 
 __all__ = [
     "Basis",
@@ -22,7 +22,6 @@ __all__ = [
     "Projections",
     "RefilledShard",
     "Representation",
-    "Seen",
     "Steps",
     "Stubs",
     "Sums",

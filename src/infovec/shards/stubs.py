@@ -1,7 +1,5 @@
 """All rows as several functions with one kernel and one active set see them."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
@@ -10,15 +8,7 @@ from .local import absorbed_at_once
 from .messages import Inclusions
 from .parallel import parts
 
-__all__ = ["Seen", "Stubs"]
-
-
-class Seen(NamedTuple):
-    """Some rows: their columns of M, marginal means (one column for each function) and variances."""
-
-    stubs: Floats
-    mean: Floats
-    var: Floats
+__all__ = ["Stubs"]
 
 
 class Stubs:
@@ -54,10 +44,6 @@ class Stubs:
     def min_var(self) -> Floats:
         """Variances below which they are rounding."""
         return (1e-5 if self.dtype == np.float32 else 1e-13) * self.prior_var
-
-    def at(self, rows: Rows) -> Seen:
-        """Return what is known of some rows."""
-        return Seen(self.M[:, rows], self.mean[rows], self.var[rows])
 
     def covariance(self, rows: Rows) -> Floats:
         """Posterior covariance of some rows, K - M' M."""

@@ -89,7 +89,7 @@ def _projected(
 ) -> VariationalPosterior:
     projections = project(kernels, likelihood.n_classes, X, active, dtype, likelihood.weight)
     best = maximise_bound(projections, labels, likelihood, tolerance=tolerance)
-    X_active = _double(X[active])
+    X_active = projections[0].kernel.in_double(X[active])
     parts: list[Posterior] = [
         ProjectedPosterior(p.kernel, X_active, p.basis.L, p.Q, best.z[:, c]) for p in projections for c in p.classes
     ]  # beta = Q^-1 V^T y is z at the maximum
@@ -99,9 +99,10 @@ def _projected(
 def _factorised(
     X: Inputs, labels: Rows, kernels: Kernel | Sequence[Kernel], likelihood: MultivariateProbit, found: Included
 ) -> VariationalPosterior:
-    X_active, once = _double(X[found.rows]), likelihood.for_new_rows()
+    once = likelihood.for_new_rows()
     precision = np.ones(len(found.rows)) if likelihood.weight is None else likelihood.weight[found.rows]
     groups = classes_by_kernel(kernels, likelihood.n_classes)
+    X_active = groups[0][0].in_double(X[found.rows])
     parts: list[Posterior] = [
         FactorisedPosterior(kernel, X_active, precision, found.target[:, c], L, found.beta[:, c])
         for (kernel, classes), L in zip(groups, found.L, strict=True)
@@ -117,7 +118,3 @@ def _factorised(
     )
     bound = float(precision @ log_z) - 0.5 * (quadratic + log_dets)
     return VariationalPosterior(tuple(parts), likelihood, found.rows, bound, len(groups) == 1)
-
-
-def _double(X: Inputs) -> Inputs:
-    return X if X.dtype == object else X.astype(np.float64)

@@ -50,7 +50,7 @@ def _through_kernel(p: Projection, X: Inputs, optimum: Optimum) -> Floats:
     weights, g = p.weights(optimum.z[:, p.classes]), p.weight[:, None] * optimum.g[:, p.classes]
     L_inverse, Q_inverse = inverse_lower(L), inverse_lower(p.Q)
     d = len(L)
-    X_active = X_active.astype(np.float64) if kernel.numeric else X_active
+    X_active = kernel.in_double(X_active)
     # A C (I + C)^-1 A^T = L^-T (Q Q^T - 2 I + (Q Q^T)^-1) L^-1 and C (I + C)^-1 A^T = R (Q^T - Q^-1) L^-1
     inside = p.Q @ p.Q.T - 2.0 * np.eye(d) + Q_inverse.T @ Q_inverse
     G = -0.5 * (weights @ weights.T + q * (L_inverse.T @ inside @ L_inverse))
@@ -64,7 +64,7 @@ def _through_kernel(p: Projection, X: Inputs, optimum: Optimum) -> Floats:
         own = rows[here] - at.start
         diagonal[rows[here]] += G[own, here]  # a row with itself is on the diagonal
         G[own, here] = 0.0
-        part = X[at].astype(np.float64) if kernel.numeric else X[at]
+        part = kernel.in_double(X[at])
         total = total + kernel.vjp(part, X_active, G) + kernel.diag_vjp(part, diagonal[at])
     return total
 

@@ -1,15 +1,16 @@
 """Kernels by the gradient of the bound, for a given active set."""
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
-from scipy.optimize import minimize
 
 from .._types import Floats, Inputs, Rows
-from ..errors import InfovecError
 from ..kernels import Kernel
-from ..learning import Model
+from ..learning import ClassKernels, Learning, Model, optimise
+from ..likelihoods import Likelihood
 from ..multiclass import MultivariateProbit, calibrated, left_out_loss
+from ..numerics.parameters import Parametrised
 from ..projected import make_basis
 from .bound import Optimum, maximise_bound
 from .gradient import BoundGradient, bound_gradient
@@ -17,9 +18,6 @@ from .projection import Projection, project
 from .shard import BoundShard
 
 __all__ = ["VariationalBound", "learn_kernels"]
-
-_WIDTH = 3.0  # of the normal prior on each free number, around where it starts
-_FARTHEST = 12.0
 
 
 class VariationalBound:
@@ -55,11 +53,11 @@ class VariationalBound:
         self._target: Floats | None = None
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
-        """Bound plus log prior, and the gradient in the steps of a model with one kernel for all classes."""
+        """Bound plus log prior, and the gradient in the steps of a model with one kernel, or one for each class."""
         assert isinstance(model.likelihood, MultivariateProbit)
-        best, gradient = self.at(model.kernel, model.likelihood)
+        best, gradient = self.at(_kernels(model), model.likelihood)
         prior, prior_gradient = model.log_prior()
-        whole = np.concatenate([gradient.kernels[0], gradient.likelihood])
+        whole = np.concatenate([*gradient.kernels, gradient.likelihood])
         return best.bound + prior, model.pull(whole) + prior_gradient
 
     def left_out(self, model: Model) -> tuple[float, float]:
@@ -95,42 +93,23 @@ def learn_kernels(
     kernels: Kernel | Sequence[Kernel],
     likelihood: MultivariateProbit,
     iterations: int = 50,
-    tolerance: float = 1e-3,
+    tolerance: float = 3e-5,
 ) -> tuple[Kernel | list[Kernel], float]:
     """Maximise the bound plus a wide normal prior around the start, by L-BFGS-B.
 
     Returns the kernels, one for all classes or one for each, as they were given, and the bound.
     """
-    shared = isinstance(kernels, Kernel)
-    first: list[Kernel] = [kernels] if isinstance(kernels, Kernel) else list(kernels)
-    start = np.concatenate([kernel.theta for kernel in first])
-    edges = np.cumsum([0, *(kernel.theta.size for kernel in first)])
-    limits = np.clip(
-        np.concatenate([kernel.bounds for kernel in first]), start[:, None] - _FARTHEST, start[:, None] + _FARTHEST
+    start = kernels if isinstance(kernels, Kernel) else cast(Kernel, ClassKernels(tuple(kernels)))
+    fixed = Learning(fixed=["likelihood.*"])
+    model, steps = optimise(
+        bound, Model.begin(start, cast(Likelihood, likelihood), learning=fixed), iterations, tolerance=tolerance
     )
-    met: list[tuple[float, float, Floats]] = []
+    found = _kernels(model)
+    value = max((step.criterion for step in steps), default=-np.inf) - model.log_prior()[0]
+    return found if isinstance(found, Kernel) else list(found), value
 
-    def at(theta: Floats) -> list[Kernel]:
-        parts = zip(first, edges[:-1], edges[1:], strict=True)
-        return [kernel.with_theta(theta[a:b]) for kernel, a, b in parts]
 
-    def minus(theta: Floats) -> tuple[float, Floats]:
-        moved = (theta - start) / _WIDTH
-        try:
-            made = at(theta)
-            best, gradient = bound.at(made[0] if shared else made, likelihood)
-        except (InfovecError, np.linalg.LinAlgError):
-            return 1e3 + 2.0 * max((abs(v) for v, _, _ in met), default=0.0), np.zeros(theta.size)
-        value = best.bound - 0.5 * float(moved @ moved)
-        met.append((value, best.bound, theta.copy()))
-        return -value, -np.concatenate(gradient.kernels) + moved / _WIDTH
-
-    minimize(
-        minus, start, jac=True, method="L-BFGS-B", bounds=limits,
-        options={"maxiter": iterations, "maxfun": 2 * iterations, "gtol": tolerance, "ftol": 1e-2 * tolerance},
-    )  # fmt: skip
-    if not met:
-        return first[0] if shared else first, -np.inf
-    _, value, theta = max(met, key=lambda entry: entry[0])
-    made = at(theta)
-    return made[0] if shared else made, value
+def _kernels(model: Model) -> Kernel | tuple[Kernel, ...]:
+    """One kernel for all classes, or one for each."""
+    kernel: Parametrised = model.kernel
+    return kernel.kernels if isinstance(kernel, ClassKernels) else model.kernel
