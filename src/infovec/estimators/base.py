@@ -16,26 +16,24 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning, Step
 from ..likelihoods import Likelihood
-from ..numerics.heap import give_back
-from ..selection import Callback, Driver, Patience, Progress, StopReason
-from ..selection.interrupt import Interruption
-from .budget import memory_limit, stub_entries, threads, time_limit
+from ..machines.budget import memory_limit, stub_entries, threads, time_limit
+from ..machines.columns import Columns
+from ..machines.defaults import default_kernel
+from ..machines.learn import learn
+from ..machines.one_function import Plan, Training
+from ..machines.prepare import APPROXIMATIONS, prepare
+from ..machines.run import Result, Run
+from ..machines.sample import Sample
+from ..machines.settings import check_choice, check_growth, check_kernel
+from ..machines.stages import LEARN, Learned, predict_seconds
+from ..machines.warm import State, continues
+from ..runtime import Interruption, give_back
+from ..selection import Callback, Driver, GainDriver, Patience, Progress, StopReason
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
-from .columns import Columns
-from .defaults import default_kernel
 from .ending import ended
-from .gain_driver import GainDriver
-from .inference import Result, Run
 from .latent import Latent
-from .learner import LEARN, Learned, predict_seconds
-from .prepare import APPROXIMATIONS, prepare
 from .reporting import Reporting
-from .restarts import learn
-from .sample import Sample
 from .savable import Savable
-from .settings import check_choice, check_growth, check_kernel
-from .training import Plan, Training
-from .warm import State, continues
 
 __all__ = ["InformativeVectorMachine"]
 

@@ -8,7 +8,7 @@ from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower
-from ..numerics.clock import best_of_three
+from ..runtime import best_of_three
 from ..scores import Score
 from ..shards import Inclusions, IndexRule, LocalShard
 from .pool import Pool

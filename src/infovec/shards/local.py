@@ -10,11 +10,11 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..errors import NotPositiveDefinite, ParameterError
 from ..kernels import Block, Kernel
 from ..likelihoods import Likelihood
+from ..runtime import for_each, parts
 from ..scores import Score
 from .eligibility import break_ties, open_scores
 from .index import IndexRule
 from .messages import Candidates, Inclusions, Representation
-from .parallel import for_each, parts
 
 __all__ = ["LocalShard"]
 

@@ -9,8 +9,8 @@ from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
 from ..numerics.cholesky import row_solver
+from ..runtime import for_each
 from .messages import Beliefs, Steps, Sums, Swept
-from .parallel import for_each
 from .projections import Projections
 
 __all__ = ["Cavity", "ProjectedShard", "in_units", "log_site_integral", "take_out"]

@@ -8,8 +8,8 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..numerics.cholesky import row_solver
+from ..runtime import for_each, parts
 from .messages import Basis
-from .parallel import for_each, parts
 
 __all__ = ["Projections", "chunk_rows"]
 
