@@ -4,9 +4,9 @@ import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
+from ..machines.run import Result, not_converged
 from ..selection import StopReason
 from .callbacks import outside
-from .inference import Result, not_converged
 
 __all__ = ["ended"]
 
