@@ -13,8 +13,7 @@ from sklearn.model_selection import train_test_split
 from infovec.kernels import RBF, Bias, Matern
 from infovec.kernels.geometry import distances_to
 from infovec.likelihoods import Gaussian, Poisson, Probit, StudentT
-from infovec.numerics.sharpness import rows_left
-from infovec.selection.precision import sufficient_precision
+from infovec.selection.precision import rows_left, sufficient_precision
 
 
 def moons(n=2000):
@@ -147,8 +146,9 @@ def test_rows_left_are_those_of_dense_moment_matching(likelihood):
     nu = likelihood.tilted(y, dense.mean, var)[2]
     found = list(rows_left(lambda i: K[i], np.diagonal(K), lambda mean, var: likelihood.tilted(y, mean, var), 8))
     assert len(found) == 8
-    np.testing.assert_allclose(found[-1].sharpness, 3.0 * nu[left], rtol=1e-7)
-    np.testing.assert_allclose(found[-1].reduction, -0.5 * np.log(1.0 - var * nu)[left], rtol=1e-7)
+    sharpness, reduction = found[-1]
+    np.testing.assert_allclose(sharpness, 3.0 * nu[left], rtol=1e-7)
+    np.testing.assert_allclose(reduction, -0.5 * np.log(1.0 - var * nu)[left], rtol=1e-7)
 
 
 def test_the_plan_knows_of_raised_precision(monkeypatch):

@@ -11,7 +11,8 @@ from ..inference.bound import classes_by_kernel
 from ..kernels import Kernel
 from ..likelihoods.classes import MultivariateProbit
 from ..runtime import NEVER, Deadline
-from ..shards import Inclusions, Stubs, break_ties
+from ..shards import Stubs, break_ties
+from .inclusion import PoolStubs
 from .schedule import Schedule
 
 __all__ = ["SCORES", "Included", "select"]
@@ -137,7 +138,7 @@ class _State:
             return 0
         key = keys(self.score(self.likelihood, self.labels, mean, var), closed, self.priority)
         pool = np.argsort(-key, kind="stable")[: min(pool_size, int(np.sum(~closed)))]
-        chosen = _Pool(self, pool, mean[pool], var[pool]).run(size)
+        chosen = _Pool(self, pool, mean[pool], var[pool], min(size, len(pool))).run()
         self.taken[chosen] = True
         self.order += [int(i) for i in chosen]
         return len(chosen)
@@ -157,23 +158,23 @@ def keys(value: Floats, closed: Mask, priority: Floats) -> Floats:
 class _Pool:
     """Candidates whose marginals follow every inclusion made among them (GR06 eq. 5.1-5.4)."""
 
-    def __init__(self, state: _State, rows: Rows, mean: Floats, var: Floats) -> None:
-        self.state, self.rows, self.mean, self.var = state, rows, mean, var
-        self.A = [stubs.covariance(rows) if len(rows) > 1 else stubs.var[rows][:, None] for stubs in state.seen]
-        self.stubs = [stubs.M[:, rows] for stubs in state.seen]
+    def __init__(self, state: _State, rows: Rows, mean: Floats, var: Floats, size: int) -> None:
+        self.state, self.rows, self.mean, self.var, self.size = state, rows, mean, var, size
+        self.parts = [self._of_kernel(*pair) for pair in zip(state.seen, state.classes, strict=True)]
         self.taken = np.zeros(len(rows), dtype=bool)
 
-    def run(self, size: int) -> Rows:
-        state, C = self.state, self.mean.shape[1]
-        R = [np.empty((size, len(self.rows))) for _ in state.seen]
-        corners = [np.zeros((size, size)) for _ in state.seen]
-        beta, order = np.empty((size, C)), []
-        for q in range(size):
-            i = self._best()
-            self._include(q, i, R, corners, beta)
-            order.append(i)
-        self._flush(np.array(order, dtype=np.intp), corners, beta)
-        return self.rows[order]
+    def _of_kernel(self, stubs: Stubs, classes: Rows) -> PoolStubs:
+        """The candidates as the classes of one kernel see them."""
+        rows = self.rows
+        A = stubs.covariance(rows) if len(rows) > 1 else stubs.var[rows][:, None]
+        known = np.asarray(stubs.M[:, rows], dtype=np.float64)
+        return PoolStubs(A.__getitem__, known, self.mean[:, classes], self.var[:, classes[0]].copy(), self.size)
+
+    def run(self) -> Rows:
+        for _ in range(self.size):
+            self._include(self._best())
+        self._flush()
+        return self.rows[self.parts[0].order]
 
     def _best(self) -> int:
         if len(self.rows) == 1:
@@ -181,27 +182,23 @@ class _Pool:
         value = self.state.score(self.state.likelihood, self.state.labels[self.rows], self.mean, self.var)
         return int(np.argmax(keys(value, self.taken, self.state.priority[self.rows])))
 
-    def _include(self, q: int, i: int, R: list[Floats], corners: list[Floats], beta: Floats) -> None:
+    def _include(self, i: int) -> None:
         state, at = self.state, slice(i, i + 1)
-        label, mean, weight = state.labels[self.rows[at]], self.mean[at], float(state.weight[self.rows[i]])
-        root = np.sqrt(weight)
-        g = state.likelihood.tilted(label, mean, np.zeros_like(mean)).g[0]
+        mean, weight = self.mean[at].copy(), float(state.weight[self.rows[i]])
+        g = state.likelihood.tilted(state.labels[self.rows[at]], mean, np.zeros_like(mean)).g[0]
         state.target.append(mean[0] + g)  # eq. 4.3, 4.4
-        for k, classes in enumerate(state.classes):
-            new, corner = R[k], np.sqrt(1.0 + weight * self.var[i, classes[0]])
-            beta[q, classes] = root * g[classes] / corner
-            corners[k][q, :q], corners[k][q, q] = root * new[:q, i], corner
-            new[q] = root * (self.A[k][i] - new[:q, i] @ new[:q]) / corner  # eq. 5.1, 5.3
-            self.mean[:, classes] += np.outer(new[q], beta[q, classes])  # eq. 5.4
-            self.var[:, classes] = np.maximum(self.var[:, classes] - new[q][:, None] ** 2, 0.0)  # eq. 5.2
+        for part, classes in zip(self.parts, state.classes, strict=True):
+            part.include(i, weight, weight * state.target[-1][classes])
+            self.mean[:, classes], self.var[:, classes] = part.mean, part.var[:, None]
         self.taken[i] = True
 
-    def _flush(self, order: Rows, corners: list[Floats], beta: Floats) -> None:
+    def _flush(self) -> None:
         """Tell the stubs of all rows, and let the factors grow."""
-        state, rows = self.state, self.rows[order]
+        state = self.state
+        beta = np.empty((len(self.parts[0].order), self.mean.shape[1]))
+        for k, (part, stubs, classes) in enumerate(zip(self.parts, state.seen, state.classes, strict=True)):
+            block = part.block(self.rows, stubs.X[self.rows])
+            zero = np.zeros((len(state.L[k]), len(block.rows)))
+            state.L[k], beta[:, classes] = np.block([[state.L[k], zero], [block.L_left, block.L_corner]]), block.beta
+            stubs.absorb(block)
         state.beta += list(beta)
-        for k, (stubs, classes) in enumerate(zip(state.seen, state.classes, strict=True)):
-            root = np.sqrt(state.weight[rows])
-            left, t = root[:, None] * np.asarray(self.stubs[k][:, order].T, dtype=np.float64), len(self.stubs[k])
-            state.L[k] = np.block([[state.L[k], np.zeros((t, len(rows)))], [left, corners[k]]])
-            stubs.absorb(Inclusions(rows, stubs.X[rows], root, left, corners[k], beta[:, classes]))

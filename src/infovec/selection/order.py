@@ -5,9 +5,11 @@ import numpy as np
 from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site
+from .inclusion import PoolStubs
 
 __all__ = ["sites_in_order"]
 
+_ROUNDING = 1e-13  # share of the prior variance below which a variance is rounding
 _NOTHING = 1e-10  # precision of a site that says nothing, in units of the prior variance
 
 
@@ -20,16 +22,13 @@ def sites_in_order(kernel: Kernel, X: Inputs, y: Floats, likelihood: Likelihood)
     X = kernel.in_double(X)
     K = np.asarray(kernel(X), dtype=np.float64)
     d = len(K)
-    M, beta = np.zeros((d, d)), np.zeros(d)
+    pool = PoolStubs(K.__getitem__, np.empty((0, d)), np.zeros(d), np.diagonal(K).copy(), d)
     precision, site_mean = np.empty(d), np.empty(d)
     for t in range(d):
-        stub, at = M[:t, t], slice(t, t + 1)
-        mean = np.atleast_1d(beta[:t] @ stub)
-        var = np.atleast_1d(max(K[t, t] - stub @ stub, 1e-13 * K[t, t]))
-        pi, b = _site(likelihood.take(np.array([t])), y[at], mean, var, K[t, t])
-        root, corner = np.sqrt(pi), np.sqrt(1.0 + pi * var[0])  # SLH C.1
-        M[t, t:] = (root / corner) * (K[t, t:] - stub @ M[:t, t:])
-        beta[t] = (b - pi * mean[0]) / (root * corner)
+        pool.var[t] = max(pool.var[t], _ROUNDING * K[t, t])
+        at = slice(t, t + 1)
+        pi, b = _site(likelihood.take(np.array([t])), y[at], pool.mean[at], pool.var[at], K[t, t])
+        pool.include(t, pi, b)
         precision[t], site_mean[t] = pi, b / pi
     return precision, site_mean
 

@@ -10,7 +10,8 @@ from ..likelihoods.classes import ClassLikelihood
 from ..posterior import Cavities, ClassSites, PairSites, cavities, kernel_of_each
 from ..runtime import NEVER, Deadline, Late, check, work_until
 from ..scores import SCORES, Score
-from ..shards import Inclusions, Stubs, break_ties
+from ..shards import Stubs, break_ties
+from .inclusion import PoolStubs
 from .schedule import Schedule
 
 __all__ = ["choose_pair_schedule", "select_pairs"]
@@ -154,8 +155,7 @@ class _State:
         with work_until(deadline):
             pool, count = self._choose(size, pool_size)
         if pool is not None:
-            for c in range(len(self.stubs)):
-                pool.flush(c)
+            pool.flush()
         return count
 
     def _choose(self, size: int, pool_size: int) -> tuple["_Pool | None", int]:
@@ -181,11 +181,10 @@ class _Pool:
     def __init__(self, state: _State, rows: Rows, value: Floats, g: Floats, nu: Floats) -> None:
         self.state, self.rows, self.view = state, rows, state.view.take(rows)
         self.found = value, g, nu
-        self.A: dict[int, Floats] = {}  # posterior covariance of the pool, for classes that need it
-        self.new: list[list[tuple[int, float, Floats]]] = [[] for _ in state.stubs]  # row, corner and stubs on the pool
-        self.beta: list[list[float]] = [[] for _ in state.stubs]
+        self.new: dict[int, PoolStubs] = {}  # of the classes for which something came in
 
     def run(self, size: int) -> int:
+        self.size = size
         for q in range(size):
             if q:
                 self.found = self.view.keys(self.state.likelihood, self.state.score)
@@ -197,23 +196,23 @@ class _Pool:
         return size
 
     def _include(self, i: int, c: int, g: float, nu: float) -> None:
-        view, before = self.view, self.new[c]
+        view = self.view
         h, a = float(view.mean[i, c]), float(view.var[i, c])
         rest = max(1.0 - a * nu, 1e-15)
         pi, b = nu / rest, (g + h * nu) / rest  # SLH eq. 7
         if view.weight[i] != 1.0:
             pi, b = self._of_copies(i, c, pi, b)
-        if c not in self.A:
-            stubs = self.state.stubs[c]
-            self.A[c] = stubs.covariance(self.rows) if len(self.rows) > 1 else stubs.var[self.rows][:, None]
-        root, corner = np.sqrt(pi), np.sqrt(1.0 + pi * a)  # SLH C.1
-        column = self.A[c][i] - sum((stub[i] * stub for _, _, stub in before), np.zeros(len(self.rows)))
-        stub, beta = (root / corner) * column, (b - pi * h) / (root * corner)
-        before.append((i, corner, stub))
-        self.beta[c].append(beta)
-        view.mean[:, c] += beta * stub
-        view.var[:, c] = np.maximum(view.var[:, c] - stub**2, 0.0)
+        if c not in self.new:
+            self.new[c] = self._of_class(c)
+        self.new[c].include(i, pi, b)
         view.precision[i, c], view.b[i, c] = pi, b
+
+    def _of_class(self, c: int) -> PoolStubs:
+        """The candidates as one class sees them."""
+        stubs, view = self.state.stubs[c], self.view
+        A = stubs.covariance(self.rows) if len(self.rows) > 1 else stubs.var[self.rows][:, None]
+        known = np.asarray(stubs.M[:, self.rows], dtype=np.float64)
+        return PoolStubs(A.__getitem__, known, view.mean[:, c], view.var[:, c], self.size)
 
     def _of_copies(self, i: int, c: int, pi: float, b: float) -> tuple[float, float]:
         """Return the site of all copies of a row from that of the first: twice as many at a time, until they match."""
@@ -230,21 +229,14 @@ class _Pool:
                 b += 0.5 * ((g[0, c] + mean[0, c] * nu[0, c]) / rest - b)
         return k * pi, k * b
 
-    def flush(self, c: int) -> None:
-        """Tell the stubs of all rows what came in for class c."""
-        if not self.new[c]:
-            return
+    def flush(self) -> None:
+        """Tell the stubs of all rows what came in."""
         state, view = self.state, self.state.view
-        at = np.array([i for i, _, _ in self.new[c]], dtype=np.intp)
-        rows, pi = self.rows[at], self.view.precision[at, c]
-        corner = np.zeros((len(at), len(at)))
-        for q, (_, length, stub) in enumerate(self.new[c]):
-            corner[q, q] = length
-            corner[q + 1 :, q] = np.sqrt(pi[q + 1 :]) * stub[at[q + 1 :]]
-        stubs = state.stubs[c]
-        left = np.sqrt(pi)[:, None] * np.asarray(stubs.M[:, rows].T, dtype=np.float64)
-        beta = np.array(self.beta[c])[:, None]
-        stubs.absorb(Inclusions(rows, stubs.X[rows], np.sqrt(pi), left, corner, beta))
-        view.mean[:, c], view.var[:, c] = stubs.mean[:, 0], stubs.var
-        view.precision[rows, c], view.b[rows, c] = pi, self.view.b[at, c]
-        state.order[c] += [int(row) for row in rows]
+        for c, new in self.new.items():
+            stubs = state.stubs[c]
+            block = new.block(self.rows, stubs.X[self.rows])
+            stubs.absorb(block._replace(beta=block.beta[:, None]))
+            view.mean[:, c], view.var[:, c] = stubs.mean[:, 0], stubs.var
+            view.precision[block.rows, c] = self.view.precision[new.order, c]
+            view.b[block.rows, c] = self.view.b[new.order, c]
+            state.order[c] += block.rows.tolist()

@@ -8,6 +8,7 @@ from ..likelihoods import Likelihood
 from ..runtime import for_each, parts
 from ..scores import Score
 from ..shards import Candidates, Inclusions, break_ties, open_scores
+from .inclusion import PoolStubs
 
 __all__ = ["Pool"]
 
@@ -36,52 +37,41 @@ class Pool:
         score: Score,
         min_var: float,
     ) -> None:
-        k, t = len(candidates.rows), len(candidates.stubs)
-        self.candidates, self.likelihood, self.score, self.min_var = (
-            candidates,
-            likelihood,
-            score,
-            min_var,
-        )
-        self.mean, self.var, self.key = (
-            candidates.mean.copy(),
-            candidates.var.copy(),
-            candidates.key,
-        )
-        self.taken, self.priority = np.isneginf(candidates.key), np.linspace(1.0, 0.0, k)
-        self.A = _covariance(candidates, kernel)
-        self.R = np.empty((size, k))  # new rows of M, on the pool
-        self.L_left, self.L_corner = np.empty((size, t)), np.zeros((size, size))
-        self.order: list[int] = []
+        self.candidates, self.likelihood, self.score, self.min_var = candidates, likelihood, score, min_var
+        self.key, self.taken = candidates.key, np.isneginf(candidates.key)
+        self.priority = np.linspace(1.0, 0.0, len(candidates.rows))
+        A = _covariance(candidates, kernel)
+        self.stubs = PoolStubs(A.__getitem__, candidates.stubs, candidates.mean.copy(), candidates.var.copy(), size)
+        self.size = size
         self.precision: list[float] = []
         self.site_mean: list[float] = []
-        self.beta: list[float] = []
         self.scores: list[float] = []
+
+    @property
+    def order(self) -> list[int]:
+        """Candidates that were included."""
+        return self.stubs.order
 
     def run(self) -> Inclusions:
         """Include the best row again and again until ``size`` are in or none is worth it."""
         refused = False
-        while len(self.order) < len(self.R):
+        while len(self.order) < self.size:
             if self.order or refused:
                 value = open_scores(
-                    self.score, self.likelihood, self.candidates.y, self.mean, self.var, self.candidates.prior_var,
-                    self.taken, self.min_var,
+                    self.score, self.likelihood, self.candidates.y, self.stubs.mean, self.stubs.var,
+                    self.candidates.prior_var, self.taken, self.min_var,
                 )  # fmt: skip
                 self.key = break_ties(value, self.priority)
             i = int(np.argmax(self.key))
             if not np.isfinite(self.key[i]):
                 break
-            refused = not self._include(len(self.order), i)
-        chosen, q = np.array(self.order, dtype=np.intp), len(self.order)
-        return Inclusions(
-            self.candidates.rows[chosen], self.candidates.X[chosen], np.sqrt(self.precision),
-            self.L_left[:q], self.L_corner[:q, :q], np.array(self.beta),
-        )  # fmt: skip
+            refused = not self._include(i)
+        return self.stubs.block(self.candidates.rows, self.candidates.X)
 
-    def _include(self, q: int, i: int) -> bool:
+    def _include(self, i: int) -> bool:
         """Include a row, unless its site is flat when looked at alone: one that is lost in rounding among others."""
         at = slice(i, i + 1)
-        y, mean, var = self.candidates.y[at], self.mean[at], self.var[at]
+        y, mean, var = self.candidates.y[at], self.stubs.mean[at], self.stubs.var[at]
         likelihood = self.likelihood.take(np.array([i]))
         tilted = likelihood.tilted(y, mean, var)
         site = likelihood.site(y, mean, var, tilted)
@@ -89,18 +79,10 @@ class Pool:
         if not site.precision[0] > 0.0:
             return False
         self.scores.append(float(self.score(*tilted, mean, var)[0]))
-        pi, b, h, a = (float(v[0]) for v in (site.precision, site.b, mean, var))
-        root, corner = np.sqrt(pi), np.sqrt(1.0 + pi * a)  # SLH C.1: pi^1/2 and l
-        R = self.R
-        R[q] = (root / corner) * (self.A[i] - R[:q, i] @ R[:q])  # mu
-        self.beta.append((b - pi * h) / (root * corner))  # alpha l pi^-1/2
-        self.L_left[q] = root * self.candidates.stubs[:, i]
-        self.L_corner[q, :q], self.L_corner[q, q] = root * R[:q, i], corner
-        self.mean += self.beta[q] * R[q]
-        self.var -= R[q] ** 2
-        self.order.append(i)
+        pi, b = float(site.precision[0]), float(site.b[0])
         self.precision.append(pi)
         self.site_mean.append(b / pi)
+        self.stubs.include(i, pi, b)
         return True
 
 

@@ -1,13 +1,16 @@
 """Whether single precision is enough to choose rows by."""
 
+from collections.abc import Callable, Iterator
+from functools import partial
+
 import numpy as np
 
 from .._types import Floats, Inputs
 from ..kernels import Kernel
-from ..likelihoods import Likelihood
-from ..numerics.sharpness import rows_left
+from ..likelihoods import Likelihood, Tilted
+from .inclusion import PoolStubs
 
-__all__ = ["sufficient_precision"]
+__all__ = ["rows_left", "sufficient_precision"]
 
 _SHARPEST = 5.0  # prior variance times nu up to which single precision orders the rows as double does
 _APART = 5e-4  # of that, by which the best tenth of the rows must differ
@@ -37,8 +40,37 @@ def sufficient_precision(
         return row
 
     sharp = 0.0
-    for t, left in enumerate(rows_left(covariance, prior_var, lambda *a: likelihood.tilted(y, *a), _LAST), 1):
-        sharp, good = np.quantile(left.sharpness, 0.9), np.quantile(left.reduction, 0.9)
-        if t > _FIRST and np.max(left.reduction) - good < _APART * sharp:
+    for t, (sharpness, reduction) in enumerate(
+        rows_left(covariance, prior_var, partial(likelihood.tilted, y), _LAST), 1
+    ):
+        sharp, good = np.quantile(sharpness, 0.9), np.quantile(reduction, 0.9)
+        if t > _FIRST and np.max(reduction) - good < _APART * sharp:
             return "float64"
     return "float64" if sharp > _SHARPEST else asked
+
+
+def rows_left(
+    covariance: Callable[[int], Floats], prior_var: Floats, tilted: Callable[[Floats, Floats], Tilted], steps: int
+) -> Iterator[tuple[Floats, Floats]]:
+    r"""Include the rows that explain most, and yield how sharp the others are, and how much each would reduce entropy.
+
+    .. math:: i = \arg\max_j a_j \nu_j, \qquad s_j = k(x_j, x_j) \, \nu_j, \qquad r_j = -\tfrac12 \log(1 - a_j \nu_j)
+
+    Rounding to a precision eps moves a variance a by about eps k(x, x), and so r by about eps s. With Gaussian noise s
+    is the prior variance over the predictive variance of the target.
+    """
+    n = len(prior_var)
+    pool = PoolStubs(covariance, np.empty((0, n)), np.zeros(n), np.array(prior_var), min(steps, n - 1))
+    taken = np.zeros(n, dtype=bool)
+    _, g, nu = tilted(pool.mean, pool.var)
+    for _ in range(len(pool.R)):
+        explained = np.where(taken, -np.inf, pool.var * nu)
+        i = int(np.argmax(explained))
+        if not explained[i] > 0.0:
+            break
+        rest = max(1.0 - explained[i], 1e-15)
+        pool.include(i, nu[i] / rest, (g[i] + pool.mean[i] * nu[i]) / rest)  # SLH eq. 7
+        taken[i] = True
+        _, g, nu = tilted(pool.mean, pool.var)
+        reduction = -0.5 * np.log1p(-np.minimum(pool.var * nu, 1.0 - 1e-15))
+        yield (prior_var * nu)[~taken], reduction[~taken]
