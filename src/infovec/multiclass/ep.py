@@ -98,7 +98,7 @@ class _State:
         self.tied = self.change < _NEAR
         found = [shard.sweep(self.mean, solve, self.damping, still, pace, self.tied) for shard in self.shards]
         self.used = damping = self.damping
-        self.settled = self.settled + _total([f.settled for f in found])
+        self.settled += _total([f.settled for f in found])
         self.moving = _total([f.open for f in found])
         change = max(f.steps.largest for f in found)
         self.strayed = self.tries < TRIES and astray(change, self.change)
@@ -183,13 +183,13 @@ def _total(parts: Sequence[Floats]) -> Floats:
 
 
 def _factors(sums: Floats) -> Floats:
-    """Cholesky factors of I + V Pi V^T for every class."""
-    at = np.arange(sums.shape[1])
-    M = sums.copy()
+    """Cholesky factors of I + V Pi V^T for every class, made in the place of the sums."""
+    at, M = np.arange(sums.shape[1]), sums
+    diagonal, largest = sums[:, at, at], np.max(sums, initial=1.0)
     if not np.all(np.isfinite(M)):  # a Cholesky factorisation takes NaN as it is
         raise NotPositiveDefinite("the sites leave no posterior: they are not finite")
     for more in (0.0, 1e-14, 1e-10, 1e-6):  # sites far sharper than the prior, in products of single precision
-        M[:, at, at] = sums[:, at, at] + 1.0 + more * np.max(sums, initial=1.0)
+        M[:, at, at] = diagonal + 1.0 + more * largest
         try:
             return np.linalg.cholesky(M)
         except np.linalg.LinAlgError:
