@@ -17,13 +17,13 @@ from ..kernels import Kernel
 from ..learning import Learning, Step
 from ..likelihoods import Likelihood
 from ..numerics.heap import give_back
-from ..selection import Callback, Driver, Patience, Progress, StopReason
+from ..selection import Callback, Driver, Patience, Progress
 from ..selection.interrupt import Interruption
 from .budget import memory_limit, stub_entries, threads, time_limit
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .columns import Columns
 from .defaults import default_kernel
-from .ending import ended
+from .ending import Ending, ended
 from .gain_driver import GainDriver
 from .inference import Result, Run
 from .latent import Latent
@@ -35,12 +35,12 @@ from .sample import Sample
 from .savable import Savable
 from .settings import check_choice, check_growth, check_kernel
 from .training import Plan, Training
-from .warm import State, continues
+from .warm import State, continues, kept
 
 __all__ = ["InformativeVectorMachine"]
 
 _log = logging.getLogger("infovec")
-_SOON, _SOON_SHARE = 3.0, 0.2  # seconds, and share of those that learning took, for a model after an interruption
+_SOON, _SOON_SHARE = 1.0, 0.2  # seconds, and share of those that learning took, for a model after an interruption
 _LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
 
@@ -117,7 +117,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
         When it fails, whatever was fitted before is still there. When it is interrupted from the keyboard or runs out
         of time, the model of the rows included so far is fitted, and ``stop_reason_`` says so. An interruption while
-        learning leaves a few seconds to select and infer with the parameters found so far.
+        learning leaves a second or two (a fifth of the time that learning took, if that is more) to select and infer
+        with the parameters found so far; a second interruption ends it at once. One that comes before there is
+        anything to keep is a KeyboardInterrupt.
 
         Parameters
         ----------
@@ -143,19 +145,13 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         self
         """
         begin_fit(self, X, y, sample_weight)
-        before, start = dict(vars(self)), time.perf_counter()
-        try:
+        with kept(self):
+            start = time.perf_counter()
             with threads(self.n_jobs):
                 training = self._prepare(X, y, sample_weight)
                 self._train(training)
             self.n_samples_fit_, self.fit_seconds_ = training.given.n_given, time.perf_counter() - start
             end_fit(self, X, y, sample_weight)
-        except BaseException:
-            if "_state" not in vars(self):  # it was going on from there
-                before.pop("_state", None)
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         return self
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Plan:
@@ -203,10 +199,11 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         state: State | None = getattr(self, "_state", None)
         if state is None:
             raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
-        start = time.perf_counter()
-        with threads(self.n_jobs):
-            self._go_on(state, check_growth(n, state.driver.size), None)
-        self.fit_seconds_ += time.perf_counter() - start
+        with kept(self):
+            start = time.perf_counter()
+            with threads(self.n_jobs):
+                self._go_on(state, check_growth(n, state.driver.size), None)
+            self.fit_seconds_ += time.perf_counter() - start
         return self
 
     @abstractmethod
@@ -251,19 +248,26 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             self._go_on(state, training.wanted, training.patience())
             return
         with Interruption() as interruption:
-            self._begin(training, settings, data, interruption)
+            state, run = self._begin(training, settings, data, interruption)
+        self._end(run, interruption)
+        self.__dict__.pop("_state", None)
+        if self.warm_start:
+            self._state = state._replace(cut_short=interruption.noted)
 
-    def _begin(self, training: Training, settings: dict[str, Any], data: str, interruption: Interruption) -> None:
+    def _begin(
+        self, training: Training, settings: dict[str, Any], data: str, interruption: Interruption
+    ) -> tuple[State, Ending]:
         """Learn, select and infer; an interruption between them counts too."""
         start, steps = time.perf_counter(), list[Step]()
         if self.learn is not None:
             training, steps, _, _ = self._learn(training)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
-        learned = time.perf_counter() - start
+        learned = time.perf_counter() - start if self.learn is not None else None
+        cut = learned is not None and interruption.answer()
         driver = training.driver()
         driver.include(training.initial)
-        self._run(driver, training, training.wanted, training.patience(), interruption, learned)
+        run = self._run(driver, training, training.wanted, training.patience(), interruption, learned, cut)
         if steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
@@ -272,9 +276,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
                 "learning_seconds": learned,
             }
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
-        self.__dict__.pop("_state", None)
-        if self.warm_start:
-            self._state = State(driver, training, settings, data, interruption.asked)
+        return State(driver, training, settings, data), run
 
     def _learn(self, training: Training) -> Learned:
         """Find parameters by the evidence."""
@@ -301,9 +303,10 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         entries = stub_entries(memory_limit(self.max_memory), n, p, wanted, training.schedule, itemsize)
         driver.enlarge(wanted, entries if entries < n * wanted else None)
         with Interruption() as interruption:
-            self._run(driver, training, wanted, patience, interruption)
+            run = self._run(driver, training, wanted, patience, interruption)
+        self._end(run, interruption)
         if self.warm_start:
-            self._state = state._replace(cut_short=state.cut_short or interruption.asked)
+            self._state = state._replace(cut_short=state.cut_short or interruption.noted)
 
     def _run(
         self,
@@ -312,16 +315,23 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         wanted: int,
         patience: Patience | None,
         interruption: Interruption,
-        spent: float = 0.0,
-    ) -> None:
-        """Select, infer, and store what came of it; soon if learning was interrupted."""
-        limit, interrupted = time_limit(self.max_time), interruption.asked
-        left = max(limit - spent, 0.25 * limit)  # a model without active rows is none
-        left = min(left, max(_SOON, _SOON_SHARE * spent)) if interrupted else left
-        run = Run(driver, training.given.inside, training, listeners(self), left)
+        spent: float | None = None,
+        cut: bool = False,
+    ) -> Ending:
+        """Select, infer, and store what came of it; soon if learning was cut short, on which seconds were spent."""
+        limit, learned = time_limit(self.max_time), spent or 0.0
+        left = max(limit - learned, 0.25 * limit)  # a model without active rows is none
+        run = Run(driver, training.given.inside, training, listeners(self), left, max(_SOON, _SOON_SHARE * learned))
+        interrupted = cut or (spent is not None and interruption.answer())
+        if interrupted:
+            run.hurry()
         stop, result = run.to(wanted, patience)
-        stop = StopReason.INTERRUPTED if interruption.asked else stop
-        self._store(driver, result, training, str(ended(stop, result, wanted, interrupted)))
+        self._store(driver, result, training, str(stop))
+        return Ending(stop, result, wanted, interrupted)
+
+    def _end(self, ending: Ending, interruption: Interruption) -> None:
+        """Say how it ended, once no interruption can be noted any more: none is passed over."""
+        self.stop_reason_ = str(ended(ending, interruption.noted))
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k != "_state"}

@@ -131,18 +131,25 @@ class RestDriver(SeparateDriver):
     def fit(self, wanted: int, callback: Callback | None, max_seconds: float) -> StopReason:
         C, start, reason = self.training.n_functions, time.perf_counter(), StopReason.COMPLETE
         self.parts, self.evidence, self.converged, self.sweeps = [], 0.0, True, []
-        for c in range(C):
-            if len(self._drivers) <= c:
-                self._drivers.append(self.training.rest_driver(c, wanted))
-                self._drivers[c].include(self.initial)
-            driver = self._drivers[c]
-            driver.enlarge(wanted, None)
-            ended = reason in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each of the others is enough
-            left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0) / (C - c)
-            end = time.perf_counter() + left
-            reason = max(reason, driver.run(wanted, callback, left, self.training.patience()), key=_gravity)
-            take = self._project if self.training.approximation == "projected" else self._take
-            reason = max(reason, take(c, driver, wanted, callback, end), key=_gravity)
+        take = self._project if self.training.approximation == "projected" else self._take
+        with Interruption() as interruption:
+            for c in range(C):
+                if len(self._drivers) <= c:
+                    self._drivers.append(self.training.rest_driver(c, wanted))
+                    self._drivers[c].include(self.initial)
+                driver = self._drivers[c]
+                driver.enlarge(wanted, None)
+                ended = reason in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each other one is enough
+                left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0) / (C - c)
+                end = time.perf_counter() + left
+                reason = max(reason, driver.run(wanted, callback, left, self.training.patience()), key=_gravity)
+                if interruption.answer():
+                    reason, end = StopReason.INTERRUPTED, time.perf_counter()
+                    if not driver.size:
+                        driver.run(wanted, callback, 0.0)
+                reason = max(reason, take(c, driver, wanted, callback, end), key=_gravity)
+                if interruption.answer():
+                    reason = StopReason.INTERRUPTED
         return reason
 
     def _free(self, driver: Driver) -> None:
