@@ -6,10 +6,10 @@ from fixed import IVMClassifier as FixedClassifier
 from oracles import fd_gradient
 
 from infovec import IVMClassifier, IVMRegressor
-from infovec.estimators.learner import stages
 from infovec.kernels import RBF, Bias, Linear
 from infovec.learning import Learning, Model, ProjectedEvidence, optimise
 from infovec.likelihoods import Gaussian, Probit
+from infovec.machines.stages import stages
 
 
 def waves(n=400, seed=0, noise=0.1):

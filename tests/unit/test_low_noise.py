@@ -5,12 +5,11 @@ import numpy as np
 import pytest
 
 from infovec import IVMClassifier, IVMRegressor
+from infovec.inference import make_basis, predict_bytes, sharp_sites, too_sharp
 from infovec.kernels import RBF, Bias
 from infovec.likelihoods import Gaussian, Poisson, Probit
 from infovec.numerics.cholesky import inverse_lower
 from infovec.posterior import ProjectedPosterior
-from infovec.projected import make_basis, sharp_sites, too_sharp
-from infovec.projected.cost import predict_bytes
 from infovec.shards import Beliefs, ProjectedShard
 
 
