@@ -2,13 +2,17 @@
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
 import warnings
 from typing import Any
 
+import numpy as np
+
 from infovec.errors import ParameterError
+from infovec.runtime import for_each
 
 from .forms import forms, problem
 from .measure import significant, watched
@@ -17,6 +21,7 @@ __all__ = ["measured", "summary"]
 
 _MOST = 1.05  # of max_memory, to pass
 _WARM = 300  # rows of the fit before the measurement: threads and tables that a process makes once are not the fit's
+_PRODUCT = 2000, 500  # shape of a product on every thread before it: linear algebra keeps buffers for each of them
 
 
 def measured(name: str, rows: int, cap: str, active: int, seconds: float) -> dict[str, Any]:
@@ -27,6 +32,7 @@ def measured(name: str, rows: int, cap: str, active: int, seconds: float) -> dic
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # time that is too short for convergence is no matter here
         form.make(n_active=min(active, 50), **settings).fit(*problem(form.targets, _WARM))
+        _buffers()
         model = form.make(n_active=active, max_memory=cap, **settings)
         start = time.perf_counter()
         try:
@@ -39,6 +45,19 @@ def measured(name: str, rows: int, cap: str, active: int, seconds: float) -> dic
         "ratio": 2**20 * cost.peak_memory_mb / limit, "peak_mb": 2**20 * cost.peak_memory_mb / 1e6,
         "planned": planned / limit, "seconds": cost.seconds, "n_active": len(model.active_), "stop": model.stop_reason_,
     }  # fmt: skip
+
+
+def _buffers() -> None:
+    """Let linear algebra make the buffers that it has for each thread, and keeps for good, in both precisions."""
+
+    def product(dtype: str) -> None:
+        A = np.ones(_PRODUCT, dtype=dtype)
+        A.T @ A
+
+    kinds = ["float32", "float64"]
+    for_each(product, 4 * (os.cpu_count() or 1) * kinds)
+    for kind in kinds:
+        product(kind)
 
 
 def _bytes(cap: str) -> float:

@@ -225,15 +225,20 @@ def test_threads_follow_n_jobs():
 
 def test_an_interruption_leaves_a_usable_model_that_can_grow():
     X, y = spirals(3000)
-    for delay in (0.15, 0.3):
+    for delay in (0.05, 0.2):
         model = IVMClassifier(
             n_active=3000, block_size=1, warm_start=True, dtype="float64", approximation="factorised", random_state=0
         )
         timer = threading.Timer(delay, signal.raise_signal, [signal.SIGINT])
-        timer.start()
+
+        def begun(progress, timer=timer):  # before there is a row it would be a KeyboardInterrupt
+            if timer.ident is None:
+                timer.start()
+
         with pytest.warns(UserWarning, match="interrupted: the model has"):
-            model.fit(X, y)
+            model.set_params(callback=begun).fit(X, y)
         timer.join()
+        model.set_params(callback=None)
         assert model.stop_reason_ == "interrupted from the keyboard"
         d = len(model.active_)
         mean, _ = model.predict_latent(X[:20])

@@ -27,11 +27,11 @@ from ..machines.run import Result, Run
 from ..machines.sample import Sample
 from ..machines.settings import check_choice, check_growth, check_kernel
 from ..machines.stages import LEARN, Learned, predict_seconds
-from ..machines.warm import State, continues
+from ..machines.warm import State, continues, kept
 from ..runtime import Deadline, Interruption, give_back, work_within
 from ..selection import Callback, Driver, GainDriver, Patience, Progress, StopReason
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
-from .ending import ended
+from .ending import Ending, ended
 from .latent import Latent
 from .reporting import Reporting
 from .savable import Savable
@@ -39,7 +39,7 @@ from .savable import Savable
 __all__ = ["InformativeVectorMachine"]
 
 _log = logging.getLogger("infovec")
-_SOON, _SOON_SHARE = 3.0, 0.2  # seconds, and share of those that learning took, for a model after an interruption
+_SOON, _SOON_SHARE = 1.0, 0.2  # seconds, and share of those that learning took, for a model after an interruption
 _AT_LEAST = 0.1  # of the time, to select and infer in if nothing is left of it
 _LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
 
@@ -117,7 +117,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
         When it fails, whatever was fitted before is still there. When it is interrupted from the keyboard or runs out
         of time, the model of the rows included so far is fitted, and ``stop_reason_`` says so. An interruption while
-        learning leaves a few seconds to select and infer with the parameters found so far.
+        learning leaves a second or two (a fifth of the time that learning took, if that is more) to select and infer
+        with the parameters found so far; a second interruption ends it at once. One that comes before there is
+        anything to keep is a KeyboardInterrupt.
 
         Parameters
         ----------
@@ -143,20 +145,14 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         self
         """
         begin_fit(self, X, y, sample_weight)
-        before, start = dict(vars(self)), time.perf_counter()
-        try:
+        with kept(self):
+            start = time.perf_counter()
             deadline = Deadline(start + time_limit(self.max_time))
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 training = self._prepare(X, y, sample_weight)
                 self._train(training, deadline)
             self.n_samples_fit_, self.fit_seconds_ = training.given.n_given, time.perf_counter() - start
             end_fit(self, X, y, sample_weight)
-        except BaseException:
-            if "_state" not in vars(self):  # it was going on from there
-                before.pop("_state", None)
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         return self
 
     def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Plan:
@@ -204,11 +200,12 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         state: State | None = getattr(self, "_state", None)
         if state is None:
             raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
-        start = time.perf_counter()
-        deadline = Deadline(start + time_limit(self.max_time))
-        with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
-            self._go_on(state, check_growth(n, state.driver.size), None, deadline)
-        self.fit_seconds_ += time.perf_counter() - start
+        with kept(self):
+            start = time.perf_counter()
+            deadline = Deadline(start + time_limit(self.max_time))
+            with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
+                self._go_on(state, check_growth(n, state.driver.size), None, deadline)
+            self.fit_seconds_ += time.perf_counter() - start
         return self
 
     @abstractmethod
@@ -253,11 +250,15 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             self._go_on(state, training.wanted, training.patience(), deadline)
             return
         with Interruption() as interruption:
-            self._begin(training, settings, data, interruption, deadline)
+            state, run = self._begin(training, settings, data, interruption, deadline)
+        self._end(run, interruption)
+        self.__dict__.pop("_state", None)
+        if self.warm_start:
+            self._state = state._replace(cut_short=state.cut_short or interruption.noted)
 
     def _begin(
         self, training: Training, settings: dict[str, Any], data: str, interruption: Interruption, deadline: Deadline
-    ) -> None:
+    ) -> tuple[State, Ending]:
         """Learn, select and infer; an interruption between them counts too."""
         start, steps, n = time.perf_counter(), list[Step](), len(training.y)
         training = in_time(training, deadline, 1.0 if self.learn is None else 1.0 - _LEARNING_SHARE)
@@ -266,11 +267,13 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             training = in_time(training, deadline)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
-        learned = time.perf_counter() - start
+        learned = time.perf_counter() - start if self.learn is not None else None
+        cut = learned is not None and interruption.answer()
         driver = training.driver()
         driver.include(training.initial)
         fewer = len(training.y) < n
-        self._run(driver, training, training.wanted, training.patience(), interruption, deadline, learned, fewer)
+        patience = training.patience()
+        run = self._run(driver, training, training.wanted, patience, interruption, deadline, learned, cut, fewer)
         if steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
@@ -279,9 +282,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
                 "learning_seconds": learned,
             }
         _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
-        self.__dict__.pop("_state", None)
-        if self.warm_start:
-            self._state = State(driver, training, settings, data, interruption.asked or fewer)
+        return State(driver, training, settings, data, fewer), run
 
     def _learn(self, training: Training, deadline: Deadline) -> Learned:
         """Find parameters by the evidence, in a share of the time left."""
@@ -304,9 +305,10 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         training = replace(training, limit=memory_limit(self.max_memory))
         driver.enlarge(wanted, training.within_limit(wanted, np.dtype(training.dtype).itemsize).rule.max_entries)
         with Interruption() as interruption:
-            self._run(driver, training, wanted, patience, interruption, deadline)
+            run = self._run(driver, training, wanted, patience, interruption, deadline)
+        self._end(run, interruption)
         if self.warm_start:
-            self._state = state._replace(cut_short=state.cut_short or interruption.asked)
+            self._state = state._replace(cut_short=state.cut_short or interruption.noted)
 
     def _run(
         self,
@@ -316,29 +318,38 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         patience: Patience | None,
         interruption: Interruption,
         deadline: Deadline,
-        learned: float = 0.0,
+        spent: float | None = None,
+        cut: bool = False,
         fewer: bool = False,
-    ) -> None:
-        """Select, infer, and store what came of it; soon if learning was interrupted.
+    ) -> Ending:
+        """Select, infer, and store what came of it; soon if learning was cut short.
 
         Parameters
         ----------
         driver, training, wanted, patience, interruption, deadline
             What to do, and until when.
-        learned : float
+        spent : float, optional
             Seconds that learning took.
+        cut : bool
+            Whether learning was interrupted.
         fewer : bool
             Whether rows were left out for want of time.
         """
-        interrupted = interruption.asked
         left = max(deadline.left, _AT_LEAST * time_limit(self.max_time))  # a model without active rows is none
-        left = min(left, max(_SOON, _SOON_SHARE * learned)) if interrupted else left
-        run = Run(driver, training.given.inside, training, listeners(self), left)
+        soon = max(_SOON, _SOON_SHARE * (spent or 0.0))
+        run = Run(driver, training.given.inside, training, listeners(self), left, soon)
+        interrupted = cut or (spent is not None and interruption.answer())
+        if interrupted:
+            run.hurry()
         stop, result = run.to(wanted, patience)
         if fewer and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
             stop = StopReason.TIME
-        stop = StopReason.INTERRUPTED if interruption.asked else stop
-        self._store(driver, result, training, str(ended(stop, result, wanted, interrupted)))
+        self._store(driver, result, training, str(stop))
+        return Ending(stop, result, wanted, interrupted)
+
+    def _end(self, ending: Ending, interruption: Interruption) -> None:
+        """Say how it ended, once no interruption can be noted any more: none is passed over."""
+        self.stop_reason_ = str(ended(ending, interruption.noted))
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k != "_state"}

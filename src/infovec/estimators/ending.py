@@ -1,6 +1,7 @@
 """Why a fit ended, and what falls short of what was asked for."""
 
 import warnings
+from typing import NamedTuple
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -8,11 +9,22 @@ from ..machines.run import Result, not_converged
 from ..selection import StopReason
 from .callbacks import outside
 
-__all__ = ["ended"]
+__all__ = ["Ending", "ended"]
 
 
-def ended(stop: StopReason, result: Result, wanted: int, learning_interrupted: bool) -> StopReason:
+class Ending(NamedTuple):
+    """What selection and inference came to."""
+
+    stop: StopReason
+    result: Result
+    wanted: int
+    learning_interrupted: bool
+
+
+def ended(ending: Ending, interrupted: bool) -> StopReason:
     """Return why the fit ended; warn the caller where it ended early or did not settle."""
+    stop, result, wanted, learning_interrupted = ending
+    stop = StopReason.INTERRUPTED if interrupted else stop
     rows = f"{len(result.active)} of {wanted} active rows and is usable"
     if learning_interrupted:
         warnings.warn(

@@ -98,7 +98,7 @@ class _State:
         self.tied = self.change < _NEAR
         found = [shard.sweep(self.mean, solve, self.damping, still, pace, self.tied) for shard in self.shards]
         self.used = damping = self.damping
-        self.settled = self.settled + _total([f.settled for f in found])
+        self.settled += _total([f.settled for f in found])
         self.moving = _total([f.open for f in found])
         change = max(f.steps.largest for f in found)
         self.strayed = self.tries < TRIES and astray(change, self.change)
@@ -183,8 +183,9 @@ def _total(parts: Sequence[Floats]) -> Floats:
 
 
 def _factors(sums: Floats) -> Floats:
-    """Cholesky factors of I + V Pi V^T for every class."""
+    """Cholesky factors of I + V Pi V^T for every class, made in the place of the sums."""
     if not np.all(np.isfinite(sums)):  # a Cholesky factorisation takes NaN as it is
         raise NotPositiveDefinite("the sites leave no posterior: they are not finite")
-    M, message = sums + np.eye(sums.shape[1]), "the sites leave no posterior: their precisions are negative"
-    return factorise(M, message, ROUNDING, by=float(np.max(sums, initial=1.0))).L
+    at, largest = np.arange(sums.shape[1]), float(np.max(sums, initial=1.0))
+    sums[:, at, at] += 1.0
+    return factorise(sums, "the sites leave no posterior: their precisions are negative", ROUNDING, by=largest).L

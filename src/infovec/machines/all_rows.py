@@ -55,6 +55,7 @@ def infer_all_rows(
     if too_sharp(shard, found.beliefs) and (raised := training.raised()) is not training:
         del shard
         return infer_all_rows(raised, active, X, sites, watch, left_out, deadline)
+    shard.rest()
     inputs = X[active]
     inputs = inputs if inputs.dtype == object else inputs.astype("float64")
     return Projected(training.posterior(inputs, basis, found), shard, found)

@@ -39,7 +39,7 @@ _LEARNED_ROWS, _LEARNED_ACTIVE = 300, 50  # to learn from, whatever the memory
 _GRADIENT = 14  # matrices of the active rows for each function: factors, inverses, covariances, sums and their slopes
 # Numbers for each class, and for each row or for each square of the active set: what a stage has of them at its peak.
 _SITES = 18  # of a row: sites, those before, and before these, steps, marginals, forces that are missing, ties
-_SUMS = 7  # sites added up, of rows that move and of those at rest, before and after a sweep, and their factors
+_SUMS = 6  # sites added up, of rows that move and of those at rest, before and after a sweep, and their factors
 _MEANS = 14  # of a row: means, auxiliary variables, the best so far, and what is known of rows left out
 _STEPS = 30  # of an active row: steps that the search remembers
 _PAIRS = 26  # of a row: marginals, sites, moments and scores of pairs, and their order
@@ -77,9 +77,10 @@ def _available() -> int:
 
 def shown_bytes(size: float, up: bool = False) -> str:
     """Return a size for people to read, rounded up if it is what is needed."""
-    digits, unit, name = (2, 1e9, "GB") if size >= 1e9 else (0 if size >= 1e7 else 1, 1e6, "MB")
-    step = unit / 10**digits
-    return f"{(np.ceil(size / step) * step if up else size) / unit:.{digits}f} {name}"
+    if size >= 1e9:
+        return f"{(np.ceil(size / 1e7) * 1e7 if up else size) / 1e9:.2f} GB"
+    step = 1e6 if size >= 1e7 else 1e4  # small ones have two digits more
+    return f"{round((np.ceil(size / step) if up else size / step) * step / 1e6, 0 if size >= 1e7 else 2):g} MB"
 
 
 class Sizes(NamedTuple):

@@ -142,20 +142,27 @@ class RestDriver(SeparateDriver):
     def fit(self, wanted: int, callback: Callback | None, max_seconds: float) -> StopReason:
         C, start, reason = self.training.n_functions, time.perf_counter(), StopReason.COMPLETE
         self.parts, self.evidence, self.converged, self.sweeps = [], 0.0, True, []
-        for c in range(C):
-            if len(self._drivers) <= (c if self.training.keep else 0):  # kept to go on from, else one at a time
-                self._drivers.append(self.training.rest_driver(c, wanted))
-                self._drivers[-1].include(self.initial)
-            driver = self._drivers[c] if self.training.keep else self._drivers.pop()
-            driver.enlarge(wanted, self.training.rule.max_entries)
-            ended = reason in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each of the others is enough
-            left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0) / (C - c)
-            end = time.perf_counter() + left
-            projected = self.training.approximation == "projected"
-            selecting = _SELECTION * left if projected else left
-            reason = max(reason, driver.run(wanted, callback, selecting, self.training.patience()), key=_gravity)
-            take = self._project if projected else self._take
-            reason = max(reason, take(c, driver, wanted, callback, end), key=_gravity)
+        projected = self.training.approximation == "projected"
+        take = self._project if projected else self._take
+        with Interruption() as interruption:
+            for c in range(C):
+                if len(self._drivers) <= (c if self.training.keep else 0):  # kept to go on from, else one at a time
+                    self._drivers.append(self.training.rest_driver(c, wanted))
+                    self._drivers[-1].include(self.initial)
+                driver = self._drivers[c] if self.training.keep else self._drivers.pop()
+                driver.enlarge(wanted, self.training.rule.max_entries)
+                ended = reason in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each other one is enough
+                left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0) / (C - c)
+                end = time.perf_counter() + left
+                selecting = _SELECTION * left if projected else left
+                reason = max(reason, driver.run(wanted, callback, selecting, self.training.patience()), key=_gravity)
+                if interruption.answer():
+                    reason, end = StopReason.INTERRUPTED, time.perf_counter()
+                    if not driver.size:
+                        driver.run(wanted, callback, 0.0)
+                reason = max(reason, take(c, driver, wanted, callback, end), key=_gravity)
+                if interruption.answer():
+                    reason = StopReason.INTERRUPTED
         return reason
 
     def _free(self, driver: Driver) -> None:

@@ -90,6 +90,8 @@ class Run:
     tell : callable, optional
         Told of every block and every sweep; a true answer ends the run.
     max_seconds : float
+    soon : float
+        Seconds that an interruption leaves for what is still to be done.
     """
 
     def __init__(
@@ -99,21 +101,33 @@ class Run:
         training: Training,
         tell: Callable[[Progress], bool] | None,
         max_seconds: float,
+        soon: float = np.inf,
     ) -> None:
-        self.driver, self.X, self.training, self.tell = driver, X, training, tell
+        self.driver, self.X, self.training, self.tell, self.soon = driver, X, training, tell, soon
         self.end, self.late = time.perf_counter() + max_seconds, False  # late: whether sweeps ended for want of time
 
     @property
     def _left(self) -> float:
         return max(self.end - time.perf_counter(), 0.0)
 
+    def hurry(self) -> None:
+        """End soon."""
+        self.end = min(self.end, time.perf_counter() + self.soon)
+
     def to(self, wanted: int, patience: Patience | None) -> tuple[StopReason, Result]:
         """Run until the active set has ``wanted`` rows, or patience ends, or something else ends it."""
+        with Interruption() as interruption:
+            return self._to(wanted, patience, interruption)
+
+    def _to(self, wanted: int, patience: Patience | None, interruption: Interruption) -> tuple[StopReason, Result]:
         if isinstance(self.driver, SeparateDriver):
             return self._select(wanted, patience), self.driver.result(self.X)
         if self.training.approximation == "factorised":
             return self._select(wanted, patience), self._factorised()
         stop = self._select(wanted, None) if patience is None else self._staged(wanted, patience)
+        if interruption.answer():  # the rows so far need sites, for which there is a little time
+            stop = StopReason.INTERRUPTED
+            self.hurry()
         beyond = self._beyond_time()
         self._free()
         interrupted, result = self._projected(beyond, wanted)
@@ -202,19 +216,21 @@ class Run:
             )
             known = driver.sites is not None or len(times) > 2  # the posterior has the sites before the last sweep
             self.late = known and self._left < _NEXT * (times[-1] - times[-2])  # the next one would end too late
-            return bool(told) or interruption.asked or self.late
+            return bool(told) or (known and interruption.asked) or self.late
 
         with Interruption() as interruption:
             deadline = Deadline(self.end, lambda: interruption.asked)
             projected = infer_all_rows(training, active, self.X, driver.sites, watch, left_out, deadline)
-        posterior, shard, found = projected
+        interrupted, (posterior, shard, found) = interruption.asked, projected
+        if interrupted:
+            self.end = time.perf_counter()
         give_back()  # what the sweeps took
         likelihood = training.fitted_likelihood(shard, found, max(self._left, _LAST))
         sites = projected.sites(active)
         real = training.n_functions == 1 and not isinstance(likelihood, Discrete)
         left = max(self._left, _LAST)
         residuals = training.residuals(training.left_out(shard, found), shard.rows, left) if real else None
-        return interruption.asked, Result(
+        return interrupted, Result(
             posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps,
             total_weight(shard.likelihood, len(shard.rows)), str(shard.dtype), residuals,
         )  # fmt: skip

@@ -1,5 +1,7 @@
 """What is kept of a fit so that it can go on, and when it may."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,7 +9,7 @@ import numpy as np
 from ..selection import Driver, GainDriver
 from .one_function import Training
 
-__all__ = ["State", "continues"]
+__all__ = ["State", "continues", "kept"]
 
 
 class State(NamedTuple):
@@ -18,6 +20,20 @@ class State(NamedTuple):
     settings: dict[str, Any]
     data: str  # hash of X, y and the weights
     cut_short: bool = False  # by an interruption: more rows may be added, but it is not what was asked for
+
+
+@contextmanager
+def kept(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was when what is done inside fails; only what went on by then cannot go on again."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        if "_state" not in vars(estimator):  # it was going on from there
+            before.pop("_state", None)
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def continues(training: Training, settings: dict[str, Any], state: State) -> bool:

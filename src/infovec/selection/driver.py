@@ -102,7 +102,7 @@ class Driver:
                 self._step(_merge(offered, 1), 1, start)
         for shard in self.shards:
             shard.pinned = shard.held_back
-        self._interrupted = interruption.asked
+        self._interrupted = interruption.asked and interruption.outermost  # for the run that follows
         self._seconds += time.perf_counter() - start
 
     def run(
@@ -118,9 +118,12 @@ class Driver:
         """
         start = time.perf_counter()
         with Interruption() as interruption, own_threads():
-            interruption.asked, self._interrupted = self._interrupted, False
+            before, self._interrupted = self._interrupted, False
             self._catch_up()
-            reason = self._loop(wanted, callback, start, max_seconds, patience, interruption)
+            if before:
+                reason = StopReason.INTERRUPTED
+            else:
+                reason = self._loop(wanted, callback, start, max_seconds, patience, interruption)
             if patience and 0 < patience.best_size < self.size:
                 self.rewind(patience.best_size)
         self._seconds += time.perf_counter() - start

@@ -234,6 +234,10 @@ class CoupledShard(Projections):
         largest, along, square = np.array(steps).T
         return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
 
+    def rest(self) -> None:
+        """Drop what only further sweeps would need."""
+        self._trail = []
+
     def undo(self) -> None:
         """Forget the last sweep."""
         (self.precision, self.b, self.log_site), *self._trail = self._trail

@@ -200,6 +200,10 @@ class ProjectedShard(Projections):
         self.b[at] = np.where(lost, b, b + damping * (site.b - b))
         return np.where(lost, np.inf, step), np.where(lost, 0.0, influence)
 
+    def rest(self) -> None:
+        """Drop what only further sweeps would need."""
+        self._trail = []
+
     def undo(self) -> None:
         """Forget the last sweep."""
         (self.precision, self.b, self.log_site), *self._trail = self._trail

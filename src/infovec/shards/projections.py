@@ -73,16 +73,21 @@ class Projections:
         self._block, self._solve, self._kept = self.kernel.on(inputs), row_solver(basis.L, self._made_in), {}
         self.variance_left = np.empty(n)
         room = n * d if self.max_entries is None else self.max_entries
-        keep = {chunk.start for chunk in self.chunks if chunk.stop * d <= room}
+        fitting = [chunk for chunk in self.chunks if chunk.stop * d <= room]
+        kept = np.empty(
+            (fitting[-1].stop if fitting else 0, d), dtype=self.dtype
+        )  # in one piece: no gaps between chunks
+        keep = {chunk.start: kept[chunk] for chunk in fitting}
 
         def make(chunk: slice) -> None:
             V = self._make(chunk)
             explained = np.einsum("ij,ij->i", V, V)
             self.variance_left[chunk] = np.maximum(self.prior_var[chunk] - explained, 0.0)
             if chunk.start in keep:
-                self._kept[chunk.start] = V
+                keep[chunk.start][:] = V
 
         for_each(make, self.chunks)
+        self._kept = keep
         self._spare: list[Floats] = []
         self.depth = d
 

@@ -84,6 +84,9 @@ class BoundShard:
         Q = np.repeat(self.projection.Q[None], self.likelihood.n_classes, axis=0)
         return Inference(Beliefs(Q, best.z.T.copy()), best.bound, best.converged, [sweep])  # beta is z at the maximum
 
+    def rest(self) -> None:
+        """Drop what only further work would need, of which there is nothing."""
+
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
         """Precisions, which are the weights, and shifts of some rows, shape (len(rows), C)."""
         at = np.searchsorted(self.rows, rows)

@@ -24,7 +24,7 @@ __all__ = ["ClassMoments", "Noise", "Shape", "moments", "moments_bytes", "win_lo
 _DROP = 30.0  # nodes end where the integrand is e^-30 of its peak
 _FIRST, _MOST = 32, 2**14  # nodes
 _ENTRIES = 2**18  # numbers in one block of the work
-_BYTES = 160  # for each of them: the integrands of all classes, slopes and curvatures of their parts
+_BYTES = 120  # for each of them: the integrands of all classes, slopes and curvatures of their parts
 _CLIMBS, _APPROACHES = 16, 16  # Newton steps
 
 
