@@ -6,10 +6,11 @@ from .class_calibration import LeftOut, calibrated, left_out_loss
 from .cost import calibrate, predict_bytes, predict_evaluations
 from .coupled_ep import infer_coupled
 from .coupled_gradient import coupled_gradient
-from .ep import LOST, Inference, Sweep, Watch, astray, infer, next_damping
+from .ep import infer
 from .gradient import evidence_gradient
 from .precision import SHARPEST_FOR_GRADIENTS, sharp_sites, too_sharp
 from .rows_left_out import left_out
+from .settle import LOST, Inference, Sweep, Watch, astray, next_damping
 from .spread import best_spread, spreads
 from .without_sites import MOST_ROWS, some_rows, without_own_site
 

@@ -8,7 +8,8 @@ from .._types import Floats, Rows
 from ..likelihoods.classes import OneAgainstRest
 from ..likelihoods.weighted import WeightedDiscrete
 from ..shards import Beliefs, Cavity, CoupledShard, ProjectedShard
-from .ep import Inference, Sweep, Watch, infer
+from .ep import infer
+from .settle import Inference, Sweep, Watch
 
 __all__ = ["infer_apart"]
 

@@ -11,8 +11,8 @@ from ..likelihoods.classes import ClassLikelihood
 from ..numerics.cholesky import inverse_lower
 from ..runtime import for_each, own_threads
 from ..shards import Basis, CoupledShard, solvers
-from .ep import Inference
 from .gradient import Gradient, through_active, through_rows
+from .settle import Inference
 
 __all__ = ["coupled_gradient"]
 

@@ -13,7 +13,7 @@ from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import inverse_lower, row_solver
 from ..runtime import for_each, n_threads, own_threads
 from ..shards import Basis, Beliefs, ProjectedShard, Projections
-from .ep import Inference
+from .settle import Inference
 
 __all__ = ["Gradient", "evidence_gradient", "through_active", "through_rows"]
 

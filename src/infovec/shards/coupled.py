@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,25 +12,17 @@ from ..likelihoods.classes import ClassLikelihood, ClassMoments
 from ..numerics.cholesky import row_solver
 from ..numerics.groups import of_groups
 from ..runtime import for_each
-from .messages import Steps
+from .messages import Steps, Swept
 from .projected import Cavity, in_units, log_site_integral, take_out
 from .projections import Projections
 
-__all__ = ["CoupledShard", "Solver", "Swept", "solvers"]
+__all__ = ["CoupledShard", "Solver", "solvers"]
 
 Solver: TypeAlias = Callable[[Floats], Floats]
 _FAINT = 1e-9  # precision of a site, as a share of the posterior's, that is left out of the sums
 _LEAST_SHARE = 1e-12
 _MOST_TAKEN = 0.9  # of what is known of a projection without its row
 _MOST_TIED = 0.95  # of q_y sum pi, which is below one
-
-
-class Swept(NamedTuple):
-    """What a sweep over the rows of a shard found: sums of pi V V^T for every class, shape (C, d, d), and steps."""
-
-    open: Floats  # over the rows that moved
-    settled: Floats  # over the rows that did not, to be left alone until all rows are visited again
-    steps: Steps
 
 
 def solvers(factors: Floats, dtype: str) -> list[Solver]:
@@ -203,7 +195,7 @@ class CoupledShard(Projections):
 
     def sweep(
         self, mean: Floats, solve: Sequence[Solver], damping: float, still: float, pace: float, tied: bool
-    ) -> Swept:
+    ) -> Swept[Floats]:
         """Update the sites of all open rows at once, each from its own cavities; see ProjectedShard.
 
         ``tied`` counts on ``couple`` to follow, with the change of the mean that solves for all classes at once.
@@ -249,6 +241,12 @@ class CoupledShard(Projections):
         moved = (old + share * (new - old) for old, new in zip(before, (self.precision, self.b), strict=True))
         self.precision, self.b = (np.where(np.isfinite(new), new, old) for old, new in zip(before, moved, strict=True))
         self.log_site = log_site.copy()
+        return self.sums()
+
+    def make_proper(self) -> Floats:
+        """Take away sites of negative precision, and what is no site; return the sum as ``shorten`` does."""
+        improper = ~(np.isfinite(self.precision) & np.isfinite(self.b)) | (self.precision < 0.0)
+        self.precision[improper], self.b[improper] = 0.0, 0.0
         return self.sums()
 
     def _update(self, at: Rows, cavity: Cavity, damping: float, tied: bool) -> tuple[Floats, Floats]:

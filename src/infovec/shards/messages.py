@@ -1,6 +1,6 @@
 """What the driver and the shards tell each other. Rows are always training rows, never positions."""
 
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from .._types import Floats, Inputs, Rows
 
@@ -81,9 +81,12 @@ class Steps(NamedTuple):
     before: float  # square of the step before
 
 
-class Swept(NamedTuple):
-    """What a sweep over the rows of a shard found."""
+S = TypeVar("S", Sums, Floats)
 
-    open: Sums  # over the rows that moved
-    settled: Sums  # over the rows that did not, to be left alone until all rows are visited again
+
+class Swept(NamedTuple, Generic[S]):
+    """What a sweep over the rows of a shard found: sums of sites, of many classes sums of pi V V^T for every class."""
+
+    open: S  # over the rows that moved
+    settled: S  # over the rows that did not, to be left alone until all rows are visited again
     steps: Steps

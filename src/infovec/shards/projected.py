@@ -149,7 +149,7 @@ class ProjectedShard(Projections):
         flat = self.proper & (on_u.precision < 0.0)  # b = g matches the mean
         return tilted, Site(np.where(flat, 0.0, on_u.precision / blurred), np.where(flat, tilted.g, on_u.b / blurred))
 
-    def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept:
+    def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept[Sums]:
         """Update the sites of all open rows at once, each from its own cavity.
 
         A row is no longer open when its site moved by less than ``still`` and would do so again: a site moves at most
