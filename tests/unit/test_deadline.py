@@ -109,7 +109,7 @@ def test_many_classes_keep_to_the_time(multi_class, approximation):
     start = time.process_time()
     model.fit(X, y)
     assert time.process_time() - start < 3.5  # 1.5 of them for the table of the softmax; it was 10 and more
-    assert np.all(np.isfinite(model.predict_proba(X[:20])))
+    np.testing.assert_allclose(model.predict_proba(X[:20]).sum(axis=1), 1.0)
     assert model.stop_reason_ == "the time is used up"
 
 
