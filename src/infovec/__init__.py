@@ -7,10 +7,11 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
+from ._version import __version__ as __version__
+
 if TYPE_CHECKING:
     from .estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load, load_with_extra
 
-__version__ = "0.1.0"
 __all__ = ["IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor", "load", "load_with_extra"]
 
 

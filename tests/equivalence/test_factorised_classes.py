@@ -192,7 +192,13 @@ def test_a_class_without_active_rows_keeps_its_prior():
     mean, var = found.parts[1].posterior().predict(X)
     np.testing.assert_array_equal(mean, 0.0)
     np.testing.assert_allclose(var, SHARED.diag(X))
-    assert np.all(np.isfinite(found.kernels[0]))
+
+    def evidence(theta):
+        kernel = SHARED.with_theta(theta)
+        sites = [some, nothing, nothing]
+        return pair_evidence(X, y, kernel, MultivariateProbit(np.zeros(3)), sites, gradient=False).log_evidence
+
+    np.testing.assert_allclose(found.kernels[0], oracles.fd_gradient(evidence, SHARED.theta, 2e-5), atol=1e-5)
 
 
 def test_learning_finds_the_input_that_matters():

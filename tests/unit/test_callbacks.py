@@ -86,7 +86,9 @@ def test_weights_pipelines_clones_and_files(tmp_path):
     whole = Listener()
     pipeline = make_pipeline(StandardScaler(), IVMClassifier(n_active=15, learn=None))
     pipeline.set_callbacks(whole).fit(X, Y)
-    assert whole.ended["selection"] > 0
+    alone = Listener()
+    IVMClassifier(n_active=15, learn=None).set_callbacks(alone).fit(StandardScaler().fit_transform(X), Y)
+    assert whole.ended["selection"] == alone.ended["selection"] == 15  # blocks of one row
     assert whole.life == ["setup", "teardown"]
 
 

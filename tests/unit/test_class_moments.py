@@ -115,4 +115,13 @@ def test_far_from_everything_nothing_breaks(Likelihood):
         got = Likelihood(np.zeros(3)).tilted(np.zeros(3, dtype=int), mean, np.full((3, 3), scale))
         assert all(np.all(np.isfinite(column)) for column in got)
         assert np.all(got.nu >= 0.0)
-        assert np.all(np.isfinite(Likelihood(np.zeros(3)).log_proba(mean, np.full((3, 3), scale))))
+        log_proba = Likelihood(np.zeros(3)).log_proba(mean, np.full((3, 3), scale))
+        np.testing.assert_allclose(log_proba[2], np.log(1.0 / 3.0), rtol=1e-6)  # three alike
+        np.testing.assert_allclose(log_proba[0], log_proba[1][[1, 0, 2]], rtol=1e-9)
+        np.testing.assert_allclose(got.log_z[[0, 2]], log_proba[[0, 2], 0], rtol=1e-5, atol=1e-6)
+        if scale < 1.0:
+            assert log_proba[0, 0] == pytest.approx(0.0, abs=1e-12)
+            exact = -1000.0 if Likelihood is Softmax else -250_000.0  # -d^2 / 4, but for a logarithm
+            assert log_proba[0, 1] == pytest.approx(exact, rel=1e-4)
+        else:  # 500 is nothing beside a deviation of 10000
+            np.testing.assert_allclose(np.exp(log_proba), 1.0 / 3.0, atol=0.05)

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from scipy.stats import norm
+from scipy.stats import beta, norm
 from sklearn import datasets as sklearn_datasets
 from sklearn.metrics import log_loss
 
@@ -193,7 +193,9 @@ def test_coverage_of_intervals():
 def test_standard_errors():
     draws = [share_figure(int(RNG.binomial(200, 0.1)), 200) for _ in range(2000)]
     assert np.mean([f.standard_error for f in draws]) == pytest.approx(np.std([f.value for f in draws]), rel=0.05)
-    assert share_figure(0, 50).standard_error > 0.0
+    for k in (0, 7, 50):  # as of a probability that is uniform before anything is seen
+        figure = share_figure(k, 50)
+        assert (figure.value, figure.standard_error) == pytest.approx((k / 50, beta(1 + k, 51 - k).std()), rel=1e-12)
     x = RNG.normal(size=400)
     assert bootstrap_error(lambda rows: x[rows].mean(), 400) == pytest.approx(mean_figure(x).standard_error, rel=0.2)
     assert rejected_loss(np.array([5.0, 1.0, 3.0]), np.array([9.0, 1.0, 2.0]), 1 / 3).value == 2.0

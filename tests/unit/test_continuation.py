@@ -129,7 +129,9 @@ def test_initial_rows_survive_a_shrinking_index():
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e4])
 def test_the_plan_works_for_targets_of_any_size(scale, caplog):
     X, y = wave()
-    assert IVMRegressor(n_active=50).plan(X, scale * y).seconds > 0
+    plan, usual = (IVMRegressor(n_active=50).plan(X, s * y) for s in (scale, 1.0))
+    assert plan._replace(seconds=0.0, learning=0.0) == usual._replace(seconds=0.0, learning=0.0)
+    assert usual.seconds / 20 < plan.seconds < 20 * usual.seconds
     with caplog.at_level(logging.INFO, logger="infovec"):
         IVMRegressor(n_active=50).fit(X, scale * y)
     assert [record.message.split(":")[0] for record in caplog.records] == ["plan", "actual"]

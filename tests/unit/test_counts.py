@@ -47,8 +47,13 @@ def test_hardly_any_and_astronomic_counts(rate):
     y = rng.poisson(rate * np.exp(np.sin(2.0 * x[:, 0]))).astype(float)
     model = IVMRegressor(likelihood="poisson", n_active=20, random_state=0, dtype="float64").fit(x, y)
     mean, std = model.predict(x, return_std=True)
-    assert np.all(np.isfinite(std))
-    if rate > 1.0:
+    latent, latent_std = model.predict_latent(x)
+    log_normal = np.exp(latent + model.likelihood_.bias + 0.5 * latent_std**2)
+    np.testing.assert_allclose(mean, log_normal, rtol=1e-10)
+    np.testing.assert_allclose(std**2, mean + mean**2 * np.expm1(latent_std**2), rtol=1e-10)
+    if rate < 1.0:
+        assert np.all(mean < 0.01)
+    else:
         np.testing.assert_allclose(mean, rate * np.exp(np.sin(2.0 * x[:, 0])), rtol=1e-3)
 
 

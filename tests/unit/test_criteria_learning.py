@@ -201,7 +201,9 @@ def test_a_row_with_nothing_to_say_gets_next_to_no_site():
     X, y = np.array([[0.0], [0.1], [0.2]]), np.array([0.0, 0.0, 50.0])
     precision, site_mean = sites_in_order(RBF(2.0, 4.0), X, y, StudentT(0.1, 1.5))
     assert precision[2] < 1e-6
-    assert np.all(np.isfinite(site_mean))
+    alone = sites_in_order(RBF(2.0, 4.0), X[:2], y[:2], StudentT(0.1, 1.5))
+    np.testing.assert_allclose((precision[:2], site_mean[:2]), alone, rtol=1e-10)
+    assert abs(precision[2] * site_mean[2]) < 1e-4  # it moves nothing
 
 
 @pytest.mark.parametrize("sites", ["constant", "hybrid", "exact"])

@@ -132,7 +132,7 @@ def test_many_classes_keep_to_the_time(multi_class, approximation):
     start = time.process_time()
     model.fit(X, y)
     assert time.process_time() - start < 1.6
-    assert np.all(np.isfinite(model.predict_proba(X[:20])))
+    np.testing.assert_allclose(model.predict_proba(X[:20]).sum(axis=1), 1.0)
     assert model.stop_reason_ == "the time is used up"
 
 

@@ -7,6 +7,7 @@ import importlib
 import io
 import itertools
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -132,3 +133,41 @@ def test_examples_in_docstrings(module):
     result = doctest.testmod(importlib.import_module(module))
     assert result.attempted > 0
     assert result.failed == 0
+
+
+GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "theta": "θ", "lambda": "λ", "mu": "μ",
+    "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "phi": "φ", "Delta": "Δ", "Gamma": "Γ", "Pi": "Π",
+    "Phi": "Φ", "ell": "ℓ",
+}  # fmt: skip
+
+
+def letters_of(formula):
+    """The letters of a formula, without what is set in words and the names of functions."""
+    formula = re.sub(r"\\(mathrm|text)\s*\{[^}]*\}", " ", formula)
+    named = {GREEK[word] for word in re.findall(r"\\([A-Za-z]+)", formula) if word in GREEK}
+    return named | set(re.findall(r"[A-Za-z]", re.sub(r"\\(begin|end)\{\w+\}|\\[A-Za-z]+", " ", formula)))
+
+
+def test_letters_of_formulas():
+    assert letters_of(r"\log \tilde Z_i = \tfrac12 \mathrm{tr} \, \Pi K \begin{pmatrix} A \end{pmatrix}") == set(
+        "ZiΠKA"
+    )
+
+
+@cache
+def listed_letters():
+    """First cells of the tables, whose first rows are titles."""
+    tables = (ROOT / "docs" / "notation.md").read_text().split("## Letters")[1]
+    rows = re.findall(r"^\| ([^|]+) \|.*$(?!\n\|---)", tables, flags=re.M)
+    cells = {cell for row in rows for cell in row.split(", ")}
+    assert max(map(len, cells)) <= 6, "a cell is a letter, with an index perhaps"
+    return {cell[0] for cell in cells}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "src").rglob("*.py")), ids=lambda path: path.stem)
+def test_every_letter_of_a_formula_is_listed(path):
+    known = listed_letters()
+    blocks = re.findall(r"^( *)\.\. math::(.*\n(?:(?:\1 +.*)?\n)*)", path.read_text(), flags=re.M)
+    for _, formula in blocks:
+        assert letters_of(formula) <= known, (formula, letters_of(formula) - known)

@@ -1,5 +1,7 @@
 """Learning by the evidence: gradients, what is tied, and that it finds what it should."""
 
+import time
+
 import numpy as np
 import pytest
 from fixed import IVMClassifier as FixedClassifier
@@ -111,9 +113,11 @@ def test_learning_improves_on_the_start():
 
 def test_time_covers_learning():
     X, y = waves(3000)
+    start = time.process_time()
     model = IVMRegressor(max_time=0.3, n_active=300, random_state=0).fit(X, y)
-    assert len(model.history_["criterion"]) < 60
-    assert np.all(np.isfinite(model.predict(X)))
+    assert time.process_time() - start < 1.5  # four and more without a limit
+    assert len(model.history_.get("criterion", ())) < 20  # 52 of them
+    assert model.score(X, y) > 0.5
 
 
 def test_an_objective_that_raises_its_precision_is_climbed_anew_from_the_best_so_far():

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,6 +30,7 @@ from ..machines.settings import check_choice, check_growth, check_kernel
 from ..machines.stages import LEARN, Learned, predict_seconds
 from ..machines.warm import State, continues, kept
 from ..runtime import Deadline, Interruption, give_back, work_within
+from ..scores import Score
 from ..selection import Callback, Driver, GainDriver, Patience, Progress, StopReason
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .ending import Ending, ended
@@ -60,20 +62,20 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         likelihood: str | Likelihood = "probit",
         approximation: str = "projected",
         n_active: int | float | str = 500,
-        score: Any = "entropy",
+        score: str | Score = "entropy",
         learn: str | Learning | None = "ep",
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
-        initial: Any = None,
+        initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
-        max_memory: Any = None,
+        max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
         n_jobs: int | None = None,
         warm_start: bool = False,
         callback: Callback | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -96,7 +98,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         self.random_state = random_state
         self.verbose = verbose
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the constructor parameters.
 
         Parameters
@@ -112,7 +114,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         return tags
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> Self:
         """Select the active rows and fit their sites.
 
         When it fails, whatever was fitted before is still there. When it is interrupted from the keyboard or runs out
@@ -155,7 +157,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             end_fit(self, X, y, sample_weight)
         return self
 
-    def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Plan:
+    def plan(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> Plan:
         """Predict what ``fit(X, y)`` will take, without fitting.
 
         A short calibration (well under a second) times the parts of a block on some of the rows.

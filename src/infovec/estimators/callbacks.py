@@ -4,7 +4,9 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from ..selection import Progress
+from sklearn.base import BaseEstimator
+
+from ..selection import Callback, Progress
 from .progress import ProgressBar
 
 try:
@@ -15,7 +17,7 @@ except ImportError:  # scikit-learn before 1.9
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Nothing: there are no callbacks to set."""
 
-    def _with_callbacks(method: Any) -> Any:
+    def _with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
         return method
 
 
@@ -30,14 +32,14 @@ def with_callbacks(fit: _Method) -> _Method:
     return cast(_Method, _with_callbacks(fit))
 
 
-def begin_fit(estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+def begin_fit(estimator: BaseEstimator, X: object, y: object, sample_weight: object) -> None:
     """Set up the callbacks, and tell them that a fit begins."""
     if hasattr(estimator, "_init_callback_context"):
         context = estimator._init_callback_context(max_subtasks=None)  # learning and sweeps end when they settle
         context.call_on_fit_task_begin(estimator=estimator, X=X, y=y, metadata=_metadata(sample_weight))
 
 
-def end_fit(estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
+def end_fit(estimator: BaseEstimator, X: object, y: object, sample_weight: object) -> None:
     """Tell the callbacks that it has ended; they may use the fitted model."""
     context = getattr(estimator, "_callback_fit_ctx", None)
     if context is not None:
@@ -46,13 +48,13 @@ def end_fit(estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
         )
 
 
-def _metadata(sample_weight: Any) -> dict[str, Any] | None:
+def _metadata(sample_weight: object) -> dict[str, object] | None:
     return None if sample_weight is None else {"sample_weight": sample_weight}
 
 
-def listeners(estimator: Any) -> Callable[[Progress], bool] | None:
+def listeners(estimator: BaseEstimator) -> Callable[[Progress], bool] | None:
     """Return a function that tells all who listen, and says whether one of them wants an end."""
-    told: list[Callable[[Progress], Any]] = [ProgressBar()] if estimator.verbose else []
+    told: list[Callback] = [ProgressBar()] if estimator.verbose else []
     if estimator.callback is not None:
         told.append(estimator.callback)
     if getattr(estimator, "_skl_callbacks", None) and hasattr(estimator, "_callback_fit_ctx"):
@@ -65,10 +67,10 @@ def listeners(estimator: Any) -> Callable[[Progress], bool] | None:
     return tell if told else None
 
 
-def _subtasks(estimator: Any) -> Callable[[Progress], Any]:
+def _subtasks(estimator: BaseEstimator) -> Callback:
     """Every step of learning, block of rows and sweep is a task of the fit."""
 
-    def tell(progress: Progress) -> Any:
+    def tell(progress: Progress) -> object:
         task = estimator._callback_fit_ctx.subcontext(task_name=_stage(progress))
         task.call_on_fit_task_begin(estimator=estimator)
         return task.call_on_fit_task_end(estimator=estimator)

@@ -1,6 +1,6 @@
 """Weights of classes: predictions for a world where classes are more or less frequent than among the training rows."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
@@ -8,10 +8,13 @@ from sklearn.utils.class_weight import compute_class_weight
 from .._types import Array, Floats, Mask, Rows
 from ..errors import ParameterError
 
-__all__ = ["class_shift", "rows_told"]
+__all__ = ["ClassWeight", "class_shift", "rows_told"]
+
+ClassWeight: TypeAlias = dict[Any, float] | str | None
+"""Weights by label, "balanced", or none; what a user gives may be anything else, until it is read."""
 
 
-def rows_told(class_weight: Any, y: Array) -> Mask:
+def rows_told(class_weight: ClassWeight, y: Array) -> Mask:
     """Return which rows have a class whose weight is not zero."""
     if class_weight is None:
         return np.ones(len(y), dtype=bool)
@@ -30,7 +33,7 @@ def rows_told(class_weight: Any, y: Array) -> Mask:
     return told
 
 
-def class_shift(class_weight: Any, classes: Array, index: Rows, weight: Floats | None) -> Floats:
+def class_shift(class_weight: ClassWeight, classes: Array, index: Rows, weight: Floats | None) -> Floats:
     r"""Return the logarithm of every class's weight, by which log probabilities are shifted before they are normalised.
 
     .. math:: p'(c \mid x) = \frac{w_c \, p(c \mid x)}{\sum_j w_j \, p(j \mid x)}

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -21,10 +22,12 @@ from ..machines.one_function import Training
 from ..machines.prepare import prepare
 from ..machines.sample import Sample
 from ..machines.settings import check_choice
+from ..scores import Score
 from ..selection import Callback
-from .class_weight import class_shift
+from .class_weight import ClassWeight, class_shift
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
+from .records import in_files
 
 __all__ = ["IVMClassifier"]
 
@@ -38,6 +41,7 @@ MULTI_CLASS: Final[dict[str, Callable[[Floats], ClassLikelihood]]] = {
 }
 
 
+@in_files
 class IVMClassifier(DiscreteMachine):
     """Informative vector machine for two classes or more: a sparse Gaussian process classifier.
 
@@ -186,23 +190,23 @@ class IVMClassifier(DiscreteMachine):
         likelihood: str | Likelihood = "probit",
         approximation: str = "projected",
         n_active: int | float | str = 500,
-        score: Any = "entropy",
+        score: str | Score = "entropy",
         learn: str | Learning | None = "ep",
         multi_class: str = "ovr",
         shared_kernel: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
-        initial: Any = None,
+        initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
-        max_memory: Any = None,
+        max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
         n_jobs: int | None = None,
         warm_start: bool = False,
         callback: Callback | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -213,11 +217,13 @@ class IVMClassifier(DiscreteMachine):
         )  # fmt: skip
         self.multi_class, self.shared_kernel, self.class_weight = multi_class, shared_kernel, class_weight
 
-    def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Any, float, Any]:
+    def _read_targets(
+        self, X: object, y: object, sample_weight: ArrayLike | None
+    ) -> tuple[Sample, Floats, Any, float, str | Score]:
         check_choice("multi_class", self.multi_class, list(MULTI_CLASS))
-        X, y = read(self, self.kernel, X, y)
-        check_classification_targets(y)
-        sample = self._sample(X, y, sample_weight)
+        inputs, labels = read(self, self.kernel, X, y)
+        check_classification_targets(labels)
+        sample = self._sample(inputs, labels, sample_weight)
         self.classes_, index = np.unique(sample.y, return_inverse=True)
         self.n_classes_ = len(self.classes_)
         if self.n_classes_ == 1:
@@ -239,7 +245,9 @@ class IVMClassifier(DiscreteMachine):
             )
         return MULTI_CLASS[self.multi_class](class_bias(labels, self.n_classes_, weight))
 
-    def _training(self, sample: Sample, targets: Floats, kernel: Kernel, likelihood: Any, score: Any) -> Training:
+    def _training(
+        self, sample: Sample, targets: Floats, kernel: Kernel, likelihood: Any, score: str | Score
+    ) -> Training:
         if self.n_classes_ == 2:
             return super()._training(sample, targets, kernel, likelihood, score)
         criterion, each = (
@@ -262,7 +270,7 @@ class IVMClassifier(DiscreteMachine):
         training = prepare(self, sample, targets, kernel, likelihood, score, kind, self.n_classes_)
         return replace(training, kernels=(kernel,) * self.n_classes_) if each else training  # type: ignore[call-arg]
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: object) -> Floats:
         """Return log odds: of the second class for two classes, of every class against the rest for more.
 
         Parameters

@@ -1,8 +1,7 @@
 """What the classifiers share: labels and their probabilities."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
@@ -11,7 +10,7 @@ from ..errors import ParameterError
 from ..likelihoods import Discrete, Likelihood
 from ..machines.sample import Sample
 from .base import InformativeVectorMachine
-from .class_weight import rows_told
+from .class_weight import ClassWeight, rows_told
 from .score_method import MethodBesideParameter
 
 __all__ = ["DiscreteMachine", "discrete"]
@@ -23,11 +22,11 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
     classes_: Array
     likelihood_: Discrete
     score = MethodBesideParameter(ClassifierMixin.score)
-    class_weight: Any
+    class_weight: ClassWeight
     class_shift_: Floats
     _fitted = (*InformativeVectorMachine._fitted, "classes_", "class_shift_")
 
-    def _sample(self, X: Inputs, y: Any, sample_weight: Any) -> Sample:
+    def _sample(self, X: Inputs, y: Array, sample_weight: ArrayLike | None) -> Sample:
         """Return the rows that count, and whose class does; where parameters are learned, each for one observation."""
         sample = Sample.of(X, y, sample_weight)
         sample = sample.told(rows_told(self.class_weight, sample.y))
@@ -35,7 +34,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
             sample = sample.merged(self.kernel, self.likelihood)
         return sample if self.learn is None else sample.counted()
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: object) -> Floats:
         """Predict the log probability of every class.
 
         Parameters
@@ -54,7 +53,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
         shifted: Floats = log_softmax(log_proba + self.class_shift_, axis=1)
         return shifted
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """Predict the probability of every class, the uncertainty about the function averaged over.
 
         Parameters
@@ -68,7 +67,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
         """
         return np.exp(self.predict_log_proba(X))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: object) -> Array:
         """Predict the most probable class.
 
         Parameters

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from .._types import Inputs, Rows
+from .._types import Array, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 
 __all__ = ["read"]
 
 
-def read(estimator: Any, kernel: Kernel | None, X: Any, y: Any = "no targets", real: bool = False) -> Any:
+def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no targets", real: bool = False) -> Any:
     """Return X, or X and y: X as a C-ordered float array, a CSR matrix, or objects where the kernel takes them.
 
     ``real`` asks for y as floats. With targets the estimator learns the number and names of the columns;
@@ -20,11 +20,11 @@ def read(estimator: Any, kernel: Kernel | None, X: Any, y: Any = "no targets", r
     """
     training = not (isinstance(y, str) and y == "no targets")
     if kernel is not None and not kernel.numeric:
-        X = _objects(X)
+        objects = _objects(X)
         if training:
             for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit to numbers
                 vars(estimator).pop(name, None)
-        return (X, _matching(y, len(X), real)) if training else X
+        return (objects, _matching(y, len(objects), real)) if training else objects
     targets: dict[str, Any] = {"y": y, "y_numeric": real} if training else {}
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds everything up, first of all
@@ -46,14 +46,14 @@ def _objects(X: Any) -> Inputs:
     return objects
 
 
-def _matching(y: Any, n: int, real: bool) -> Any:
-    y = column_or_1d(y, dtype=np.float64 if real else None)
-    if len(y) != n:
-        raise ParameterError(f"X has {n} objects, y has {len(y)} targets; give one target for each object")
-    return y
+def _matching(y: object, n: int, real: bool) -> Array:
+    targets: Array = column_or_1d(y, dtype=np.float64 if real else None)
+    if len(targets) != n:
+        raise ParameterError(f"X has {n} objects, y has {len(targets)} targets; give one target for each object")
+    return targets
 
 
-def _explained(error: ValueError, X: Any, y: Any, real: bool) -> ValueError:
+def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueError:
     """Return the error with the place of the trouble and a remedy."""
     text = str(error)
     if "could not convert string" in text and real and _is_text(y):
@@ -75,7 +75,7 @@ def _explained(error: ValueError, X: Any, y: Any, real: bool) -> ValueError:
     return error
 
 
-def _not_numbers(y: Any) -> Rows:
+def _not_numbers(y: object) -> Rows:
     """Rows of targets that are not finite, or missing among words."""
     y = np.asarray(y)
     if y.dtype.kind in "OUST":
@@ -83,7 +83,7 @@ def _not_numbers(y: Any) -> Rows:
     return np.flatnonzero(~np.isfinite(y.astype(np.float64)))
 
 
-def _is_text(y: Any) -> bool:
+def _is_text(y: object) -> bool:
     return not isinstance(y, str) and np.asarray(y).dtype.kind in "USO"
 
 

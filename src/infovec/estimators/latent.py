@@ -7,9 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Floats, Inputs
 from ..errors import ParameterError
-from ..kernels import Kernel
-from ..likelihoods import Likelihood
-from ..posterior import Posterior
+from .fitted import Fitted
 from .inputs import read
 
 __all__ = ["Latent", "known"]
@@ -27,21 +25,17 @@ def known(*values: Floats) -> tuple[Floats, ...]:
     return values
 
 
-class Latent:
+class Latent(Fitted):
     """Has ``predict_latent``."""
 
-    kernel_: Kernel | list[Kernel]
-    likelihood_: Likelihood
-    posterior_: Posterior
-
-    def _read(self, X: Any) -> Inputs:
+    def _read(self, X: object) -> Inputs:
         """Inputs to predict for, in double precision."""
         check_is_fitted(self)
         kernel = self.kernel_[0] if isinstance(self.kernel_, list) else self.kernel_
-        X = read(self, kernel, X)
-        return X.astype(np.float64) if kernel.numeric else X
+        inputs = read(self, kernel, X)
+        return inputs.astype(np.float64) if kernel.numeric else inputs
 
-    def _latent(self, X: Any) -> tuple[Floats, Floats]:
+    def _latent(self, X: object) -> tuple[Floats, Floats]:
         """Latent mean and variance."""
         inputs = self._read(X)
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
@@ -53,7 +47,7 @@ class Latent:
         mean, std = self.predict_latent(X)
         return {"mean": np.asarray(mean), "var": np.asarray(std) ** 2}
 
-    def predict_latent(self, X: Any, return_std: bool = True, return_noise: bool = False) -> Any:
+    def predict_latent(self, X: object, return_std: bool = True, return_noise: bool = False) -> Any:
         """Predict the latent function.
 
         Parameters

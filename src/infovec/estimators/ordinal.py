@@ -1,9 +1,11 @@
 """Classification into ordered categories."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._types import Array, Floats, Rows
@@ -13,15 +15,18 @@ from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..machines.defaults import ORDINAL_VARIANCE, named, ordinal
 from ..machines.sample import Sample
+from ..scores import Score
 from ..selection import Callback
 from .callbacks import outside
-from .class_weight import class_shift
+from .class_weight import ClassWeight, class_shift
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
+from .records import in_files
 
 __all__ = ["IVMOrdinalClassifier"]
 
 
+@in_files
 class IVMOrdinalClassifier(DiscreteMachine):
     """Informative vector machine for ordered categories, such as grades.
 
@@ -49,6 +54,7 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
     Examples
     --------
     >>> import numpy as np
+    from numpy.typing import ArrayLike
     >>> from infovec import IVMOrdinalClassifier
     >>> x = np.linspace(-1, 1, 90)[:, None]
     >>> grade = np.array(["low", "middle", "high"])[np.digitize(x[:, 0], [-0.3, 0.4])]
@@ -61,24 +67,24 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         self,
         kernel: Kernel | None = None,
         likelihood: str | Likelihood = "ordinal",
-        categories: Any = None,
+        categories: Sequence[object] | Array | None = None,
         approximation: str = "projected",
         n_active: int | float | str = 500,
-        score: Any = "entropy",
+        score: str | Score = "entropy",
         learn: str | Learning | None = "ep",
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
-        initial: Any = None,
+        initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
-        max_memory: Any = None,
+        max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
         n_jobs: int | None = None,
         warm_start: bool = False,
         callback: Callback | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -89,11 +95,13 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         )  # fmt: skip
         self.categories, self.class_weight = categories, class_weight
 
-    def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Likelihood, float, Any]:
+    def _read_targets(
+        self, X: object, y: object, sample_weight: ArrayLike | None
+    ) -> tuple[Sample, Floats, Likelihood, float, str | Score]:
         categories = _ordered_categories(y) if self.categories is None else self.categories
-        X, y = read(self, self.kernel, X, y)
-        check_classification_targets(y)
-        sample = self._sample(X, y, sample_weight)
+        inputs, labels = read(self, self.kernel, X, y)
+        check_classification_targets(labels)
+        sample = self._sample(inputs, labels, sample_weight)
         targets = self._encode(sample.y, categories).astype(np.float64)
         n = len(self.classes_)
         self.class_shift_ = class_shift(self.class_weight, self.classes_, targets.astype(np.intp), sample.weight)
@@ -105,7 +113,7 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
             )
         return sample, targets, likelihood, ORDINAL_VARIANCE, vars(self)["score"]
 
-    def _encode(self, y: Array, categories: Any) -> Rows:
+    def _encode(self, y: Array, categories: object) -> Rows:
         found, index = np.unique(y, return_inverse=True)
         if categories is None:
             _check_no_gaps(found)
@@ -127,7 +135,7 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         return index
 
 
-def _ordered_categories(y: Any) -> Any:
+def _ordered_categories(y: object) -> list[object] | None:
     """Return the categories of an ordered Categorical of pandas, or of an Enum of polars, or None."""
     dtype: Any = getattr(y, "dtype", None)
     ordered = getattr(dtype, "ordered", False) or (type(dtype).__name__ == "Enum" and hasattr(dtype, "categories"))

@@ -1,10 +1,10 @@
 """Pickles know the version that wrote them."""
 
 import warnings
-from typing import Any
 
 from sklearn.exceptions import InconsistentVersionWarning
 
+from .._version import __version__
 from .callbacks import outside
 
 __all__ = ["PickleVersionWarning", "Pickled"]
@@ -26,14 +26,10 @@ class PickleVersionWarning(InconsistentVersionWarning):  # type: ignore[misc]
 class Pickled:
     """Warns when it comes from a pickle of another version, as estimators of scikit-learn do."""
 
-    def __getstate__(self) -> dict[str, Any]:
-        from .. import __version__
-
+    def __getstate__(self) -> dict[str, object]:
         return {**super().__getstate__(), _KEY: __version__}  # type: ignore[dict-item]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        from .. import __version__
-
+    def __setstate__(self, state: dict[str, object]) -> None:
         written = state.get(_KEY, "of an unknown version")
         if written != __version__:
             warning = PickleVersionWarning(

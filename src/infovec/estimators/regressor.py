@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
@@ -21,15 +22,18 @@ from ..machines.run import Result
 from ..machines.sample import Sample
 from ..machines.unit import Unit
 from ..numerics.residuals import normal_scores
-from ..selection import Callback
+from ..scores import Score
+from ..selection import Callback, Driver, GainDriver
 from .base import InformativeVectorMachine
 from .callbacks import outside
 from .inputs import read
+from .records import in_files
 from .score_method import MethodBesideParameter
 
 __all__ = ["IVMRegressor"]
 
 
+@in_files
 class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[misc]
     """Informative vector machine for real targets and counts: sparse Gaussian process regression.
 
@@ -77,20 +81,20 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         likelihood: str | Likelihood = "gaussian",
         approximation: str = "projected",
         n_active: int | float | str = 500,
-        score: Any = "auto",
+        score: str | Score = "auto",
         learn: str | Learning | None = "ep",
         block_size: int | str = "auto",
         pool_size: int | str | None = "auto",
-        initial: Any = None,
+        initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
-        max_memory: Any = None,
+        max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
         n_jobs: int | None = None,
         warm_start: bool = False,
         callback: Callback | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -100,19 +104,21 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
             warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
 
-    def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Likelihood, float, Any]:
-        X, y = read(self, self.kernel, X, y, real=True)
-        sample, likelihood = self._in_unit(self._sample(X, y, sample_weight))
-        y = sample.unit.inside(sample.y, self.learn is not None)
-        likelihood = named(REAL_LIKELIHOODS, likelihood, y, sample.weight)
+    def _read_targets(
+        self, X: object, y: object, sample_weight: ArrayLike | None
+    ) -> tuple[Sample, Floats, Likelihood, float, str | Score]:
+        inputs, numbers = read(self, self.kernel, X, y, real=True)
+        sample, likelihood = self._in_unit(self._sample(inputs, numbers, sample_weight))
+        targets = sample.unit.inside(sample.y, self.learn is not None)
+        likelihood = named(REAL_LIKELIHOODS, likelihood, targets, sample.weight)
         if isinstance(likelihood, Discrete):
             raise ParameterError(
                 f"{type(likelihood).__name__} is a likelihood for classes; use IVMClassifier or IVMOrdinalClassifier"
             )
-        sample.weigh(likelihood, y)  # checks them before their logarithm is taken
+        sample.weigh(likelihood, targets)  # checks them before their logarithm is taken
         score = vars(self)["score"]
         score = real_score(likelihood) if isinstance(score, str) and score == "auto" else score
-        return sample, y, likelihood, latent_variance(likelihood, y, sample.weight), score
+        return sample, targets, likelihood, latent_variance(likelihood, targets, sample.weight), score
 
     def _in_unit(self, sample: Sample) -> tuple[Sample, str | Likelihood]:
         """Choose the unit that the fit works in, where everything that was given can be said in another one."""
@@ -130,7 +136,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
             unit, given = unit.likelihood(given)
         return replace(sample, unit=unit), given
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: object, return_std: bool = False) -> Any:
         """Predict the mean of the target.
 
         Parameters
@@ -163,12 +169,12 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
             )
         return (mean, np.sqrt(var)) if return_std else mean
 
-    def _target(self, X: Any) -> tuple[Floats, Floats]:
+    def _target(self, X: object) -> tuple[Floats, Floats]:
         latent = self._latent(X)
         mean, var = self.likelihood_.predict(*latent)
         return mean, var
 
-    def predict_quantiles(self, X: Any, q: Any = (0.025, 0.5, 0.975)) -> Floats:
+    def predict_quantiles(self, X: object, q: ArrayLike = (0.025, 0.5, 0.975)) -> Floats:
         """Predict quantiles of the target: intervals that hold what they promise, whatever residuals are like.
 
         The standard deviation of ``predict`` says how far targets are off; how they are distributed is learned from
@@ -197,7 +203,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
             found = np.maximum(np.rint(found), 0.0)
         return found if np.ndim(q) else found[:, 0]
 
-    def _store(self, driver: Any, result: Result, training: Training, stop_reason: str) -> None:
+    def _store(self, driver: Driver | GainDriver, result: Result, training: Training, stop_reason: str) -> None:
         super()._store(driver, result, training, stop_reason)
         assert result.residuals is not None
         self.residual_quantiles_: Floats = result.residuals
@@ -206,7 +212,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         mean, var = self._target(X)
         return {**super()._testimony(X), "target_mean": mean, "target_var": var}
 
-    def log_density(self, X: Any, y: Any) -> Floats:
+    def log_density(self, X: object, y: ArrayLike) -> Floats:
         """Return the log predictive density of known targets: larger is better, noise included.
 
         Parameters
@@ -219,7 +225,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         log_density : array of shape (n_samples,)
         """
         mean, var = self._latent(X)
-        y = column_or_1d(y, dtype=np.float64)
-        assert_all_finite(y, input_name="y")
-        check_consistent_length(mean, y)
-        return self.likelihood_.for_new_rows().log_predictive(y, mean, var)
+        targets: Floats = column_or_1d(y, dtype=np.float64)
+        assert_all_finite(targets, input_name="y")
+        check_consistent_length(mean, targets)
+        return self.likelihood_.for_new_rows().log_predictive(targets, mean, var)

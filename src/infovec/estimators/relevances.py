@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..kernels.relevances import column_weights
 from ..learning.separation import MOST_COLUMNS
 from ..machines.defaults import column_spreads
 from ..plain import printable
+from .fitted import Fitted
 
 __all__ = ["Relevances", "model_relevances"]
 
@@ -52,7 +52,7 @@ class Relevances:
         return "\n".join([*lines, *([f"  ({self.note})"] if self.note else [])])
 
 
-def model_relevances(model: Any, names: Sequence[str] | None = None, units: Floats | None = None) -> Relevances:
+def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: Floats | None = None) -> Relevances:
     r"""Return how much every column counts.
 
     .. math:: \mathrm{relevance}_j \propto w_j \, s_j^2
@@ -96,7 +96,7 @@ def _nothing(kernel: Kernel, p: int | None) -> str:
     return f"{kernel!r} does not tell columns apart. {_remedy(p)}"
 
 
-def _note(model: Any, weight: Floats) -> str:
+def _note(model: Fitted, weight: Floats) -> str:
     if len(weight) > 1 and model.kernel is None:
         alone = (
             "" if _together(model, len(weight)) else "are learned one by one where the evidence asks for it, and else "
@@ -107,7 +107,7 @@ def _note(model: Any, weight: Floats) -> str:
     return ""
 
 
-def _together(model: Any, p: int) -> bool:
+def _together(model: Fitted, p: int) -> bool:
     """Whether the length scales of the default kernel cannot but have moved together."""
     one_kernel = getattr(model, "shared_kernel", False) and getattr(model, "n_classes_", 2) > 2
     return model.learn is None or model.approximation != "projected" or one_kernel or p > MOST_COLUMNS

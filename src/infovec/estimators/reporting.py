@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from ..machines.one_function import Plan
+from .fitted import Fitted
 from .relevances import Relevances, model_relevances
 
 __all__ = ["Reporting"]
 
 
-class Reporting:
+class Reporting(Fitted):
     """Has ``relevances`` and ``report``."""
 
     def relevances(self, feature_names: Sequence[str] | None = None) -> Relevances:
@@ -36,9 +37,9 @@ class Reporting:
     def report(
         self,
         path: str | PathLike[str],
-        X_test: Any = None,
-        y_test: Any = None,
-        plan: Any = None,
+        X_test: object = None,
+        y_test: object = None,
+        plan: Plan | None = None,
         feature_names: Sequence[str] | None = None,
         image_shape: tuple[int, int] | str | None = "auto",
     ) -> None:

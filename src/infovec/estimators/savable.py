@@ -2,21 +2,22 @@
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any
 
+from .fitted import Fitted
 from .pickled import Pickled
+from .saving import save
 
 __all__ = ["Savable"]
 
 
-class Savable(Pickled):
-    """Has ``save``. What is saved is what the record of the class in ``files`` says."""
+class Savable(Pickled, Fitted):
+    """Has ``save``. What is saved is what the record of the class says, which ``in_files`` makes."""
 
     def save(
         self,
         path: str | PathLike[str],
-        extra: Mapping[str, Any] | None = None,
-        provenance: Mapping[str, Any] | None = None,
+        extra: Mapping[str, object] | None = None,
+        provenance: Mapping[str, object] | None = None,
     ) -> None:
         """Write the fitted model to a file that ``infovec.load`` reads.
 
@@ -33,6 +34,4 @@ class Savable(Pickled):
             More about where the model comes from, as JSON has it. Version, time, command, shape of the data and
             seconds of the fit are there already.
         """
-        from .files import save
-
         save(self, path, extra, provenance)

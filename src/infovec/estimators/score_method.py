@@ -21,8 +21,8 @@ class MethodBesideParameter:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, instance: object | None, owner: type) -> Any:
+    def __get__(self, instance: object | None, owner: type) -> Callable[..., Any]:
         return self.method if instance is None else MethodType(self.method, instance)
 
-    def __set__(self, instance: object, value: Any) -> None:
+    def __set__(self, instance: object, value: object) -> None:
         vars(instance)[self.name] = value

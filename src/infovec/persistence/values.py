@@ -2,7 +2,7 @@
 
 import math
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +10,19 @@ from scipy import sparse
 from .._types import Array
 from ..errors import ModelFileError
 
-__all__ = ["array", "array_of_floats", "finite_inputs", "flag", "in_a_line", "must", "number", "shown", "text", "whole"]
+__all__ = [
+    "array",
+    "array_of_floats",
+    "finite_inputs",
+    "flag",
+    "in_a_line",
+    "must",
+    "number",
+    "refuse",
+    "shown",
+    "text",
+    "whole",
+]
 
 _LINE = 300
 _LARGEST = 1e100  # its square is finite, and so is any sum of those
@@ -20,7 +32,12 @@ _LONGEST = 10_000  # characters of a text that is no name of anything
 def must(holds: bool, where: str, wanted: str, value: Any) -> None:
     """Raise unless something holds of the value of a field."""
     if not holds:
-        raise ModelFileError(f"{where} must be {wanted}, not {shown(value)}")
+        refuse(where, wanted, value)
+
+
+def refuse(where: str, wanted: str, value: Any) -> NoReturn:
+    """Raise, saying what the value of a field must be and what it is."""
+    raise ModelFileError(f"{where} must be {wanted}, not {shown(value)}")
 
 
 def shown(value: Any) -> str:

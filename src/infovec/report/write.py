@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
+from .._version import __version__
 from ..persistence import check_output, writing
 from .contents import Contents, contents
 from .fit import cost, drawing, progress, relevances, summary
@@ -39,8 +40,6 @@ def write_contents(about: Contents, path: str | PathLike[str]) -> None:
 
 def render(about: Contents) -> str:
     """Return the report as HTML."""
-    from .. import __version__
-
     picture = Pictures()
     title = type(about.model).__name__ + (f" of {about.target}" if about.target else "")
     return page(

@@ -1,21 +1,20 @@
 """The check of a whole estimator."""
 
-from typing import Any
-
 from ...errors import ModelFileError
+from ..fitted import Fitted
 from .fitted import FITTED, OPTIONAL, About
 from .params import PARAMS
 
 __all__ = ["check_model", "check_params", "fits"]
 
 
-def check_params(model: Any) -> None:
+def check_params(model: Fitted) -> None:
     """Raise a ModelFileError, naming the parameter, unless all are such that a fit can make something of them."""
     for name, value in model.get_params(deep=False).items():
         PARAMS[name](value, f"the parameter {name}")
 
 
-def fits(name: str, value: Any) -> bool:
+def fits(name: str, value: object) -> bool:
     """Whether a parameter is one that can be loaded again."""
     try:
         PARAMS[name](value, name)
@@ -24,7 +23,7 @@ def fits(name: str, value: Any) -> bool:
     return True
 
 
-def check_model(model: Any) -> None:
+def check_model(model: Fitted) -> None:
     """Raise a ModelFileError, naming the field, unless a fitted estimator is one that ``fit`` could have left."""
     cls, known = type(model), type(model)._fitted
     fitted = {name: value for name, value in vars(model).items() if name in known}

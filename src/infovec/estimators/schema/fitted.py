@@ -47,10 +47,10 @@ class About(NamedTuple):
         return int(self.fitted["posterior_"].X.shape[0])
 
 
-Check = Callable[[Any, str, About], Any]
+Check = Callable[[object, str, About], object]
 
 
-def _classes(value: Any, where: str, about: About) -> None:
+def _classes(value: object, where: str, about: About) -> None:
     labels: Array = array(value, where, "biufUSO", (None,))
     must(2 <= len(labels) <= _MOST_CLASSES, where, f"from 2 to {_MOST_CLASSES} labels", labels)
     listed = labels.tolist()
@@ -64,58 +64,55 @@ def _classes(value: Any, where: str, about: About) -> None:
             raise ModelFileError(f"{where} must be in ascending order")
 
 
-def _n_classes(value: Any, where: str, about: About) -> None:
+def _n_classes(value: object, where: str, about: About) -> None:
     must(whole(value, where) == about.n_classes, where, f"{about.n_classes}, as there are classes_", value)
 
 
-def _posterior(value: Any, where: str, about: About) -> None:
+def _posterior(value: object, where: str, about: About) -> None:
     check_posterior(value, where, about.n_functions)
 
 
-def _kernel(value: Any, where: str, about: About) -> None:
+def _kernel(value: object, where: str, about: About) -> None:
     """The kernel of the posterior, or a list of those of its parts."""
     posterior = about.fitted["posterior_"]
     parts = list(posterior.parts) if isinstance(posterior, SeparatePosterior) else []
-    several = isinstance(value, list)
-    must(not several or len(value) == len(parts) > 0, where, "a kernel, or one for each class", value)
-    kernels = value if several else [value] * max(1, len(parts))
-    for kernel, part in zip(kernels, parts or [posterior], strict=True):
-        check_kernel(kernel, where)
-        if not same_kernel(kernel, part.kernel):
-            raise ModelFileError(f"{where} must be the kernel of posterior_, and is another one")
-    if not same_kernel(kernels[0], posterior.kernel):
+    given = value if isinstance(value, list) else [value] * max(1, len(parts))
+    must(given is not value or len(given) == len(parts) > 0, where, "a kernel, or one for each class", value)
+    kernels = [check_kernel(kernel, where) for kernel in given]
+    matching = zip([*kernels, kernels[0]], [*(parts or [posterior]), posterior], strict=True)
+    if not all(same_kernel(kernel, part.kernel) for kernel, part in matching):
         raise ModelFileError(f"{where} must be the kernel of posterior_, and is another one")
 
 
-def _active_vectors(value: Any, where: str, about: About) -> None:
+def _active_vectors(value: object, where: str, about: About) -> None:
     if not near_inputs(value, about.fitted["posterior_"].X):
         raise ModelFileError(f"{where} must be the inputs of posterior_, and are others")
 
 
-def _class_shift(value: Any, where: str, about: About) -> None:
+def _class_shift(value: object, where: str, about: About) -> None:
     shift = array_of_floats(value, where, (about.n_classes,), finite=False)
     good = bool(np.all(shift < np.inf)) and bool(np.any(shift > -np.inf))  # which no NaN is
     must(good, where, "logarithms of weights, some of them positive", value)
 
 
-def _residuals(value: Any, where: str, about: About) -> None:
+def _residuals(value: object, where: str, about: About) -> None:
     quantiles = array_of_floats(value, where, (len(LEVELS),))
     must(bool(np.all(np.diff(quantiles) >= 0.0)), where, "in ascending order", value)
 
 
-def _n_features(value: Any, where: str, about: About) -> None:
+def _n_features(value: object, where: str, about: About) -> None:
     X = about.fitted["posterior_"].X
     must(X.ndim == 2, where, "left out, since inputs are no rows of numbers", value)
     must(whole(value, where) == X.shape[1], where, f"{X.shape[1]}, as there are columns in active_vectors_", value)
 
 
-def _feature_names(value: Any, where: str, about: About) -> None:
+def _feature_names(value: object, where: str, about: About) -> None:
     must("n_features_in_" in about.fitted, where, "left out, since inputs are no rows of numbers", value)
     names = array(value, where, "O", (about.fitted["n_features_in_"],)).tolist()
     must(all(isinstance(name, str) for name in names), where, "texts", value)
 
 
-def _active(value: Any, where: str, about: About) -> None:
+def _active(value: object, where: str, about: About) -> None:
     """Row numbers; those of one row that counts several times are the same, and so are then its inputs."""
     n = about.fitted["n_samples_fit_"]
     rows = array(value, where, "i", (about.n_active,))
@@ -130,12 +127,12 @@ def _active(value: Any, where: str, about: About) -> None:
         raise ModelFileError(f"{where} must be different row numbers, and has {int(rows[again[0]])} twice")
 
 
-def _sites(value: Any, where: str, about: About) -> None:
+def _sites(value: object, where: str, about: About) -> None:
     many = (about.n_functions,) if about.n_functions > 1 else ()
     array_of_floats(value, where, (about.n_active, *many), finite=False)
 
 
-def _likelihood(value: Any, where: str, about: About) -> None:
+def _likelihood(value: object, where: str, about: About) -> None:
     C = about.n_classes
     if about.n_functions > 1:
         fits = isinstance(value, ClassLikelihood) and value.n_classes == C
@@ -148,7 +145,7 @@ def _likelihood(value: Any, where: str, about: About) -> None:
         must(fits, where, "a likelihood of numbers", value)
 
 
-def _history(value: Any, where: str, about: About) -> None:
+def _history(value: object, where: str, about: About) -> None:
     check_history(value, where, about.fitted["active_"])
 
 

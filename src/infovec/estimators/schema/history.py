@@ -1,12 +1,12 @@
 """The history of a fit: columns of numbers, each group of them of one length."""
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ..._types import Rows
 from ...errors import ModelFileError
-from ...persistence.values import array, must, number
+from ...persistence.values import array, number, refuse
 
 __all__ = ["HISTORY", "check_history"]
 
@@ -25,9 +25,10 @@ HISTORY: Final[dict[str, tuple[str, str]]] = {
 """What there is one of each of, and its kind."""
 
 
-def check_history(value: Any, where: str, active: Rows) -> None:
+def check_history(value: object, where: str, active: Rows) -> None:
     """Raise unless it is a dict of known columns, those of the active rows in their order."""
-    must(isinstance(value, dict), where, "a dict of columns", value)
+    if not isinstance(value, dict):
+        refuse(where, "a dict of columns", value)
     lengths = {"active row": len(active)}
     for name, column in value.items():
         if name == "learning_seconds":

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, Final
+from typing import Final, TypeGuard
 
 import numpy as np
 
@@ -13,52 +13,52 @@ from ...persistence.values import must
 
 __all__ = ["PARAMS"]
 
-Check = Callable[[Any, str], Any]
+Check = Callable[[object, str], None]
 
 
-def _one_of(*choices: Any) -> Check:
-    def check(value: Any, where: str) -> None:
+def _one_of(*choices: str) -> Check:
+    def check(value: object, where: str) -> None:
         found = any(value is c or (isinstance(c, str) and isinstance(value, str) and value == c) for c in choices)
         must(found, where, f"one of {list(choices)}", value)
 
     return check
 
 
-def _any_of(wanted: str, *tests: Callable[[Any], bool]) -> Check:
+def _any_of(wanted: str, *tests: Callable[[object], bool]) -> Check:
     return lambda value, where: must(any(test(value) for test in tests), where, wanted, value)
 
 
-def _nothing(value: Any) -> bool:
+def _nothing(value: object) -> bool:
     return value is None
 
 
-def _text(value: Any) -> bool:
+def _text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _whole(value: Any) -> bool:
+def _whole(value: object) -> TypeGuard[int]:
     return isinstance(value, Integral) and not isinstance(value, bool) and abs(int(value)) < 2**63
 
 
-def _real(value: Any) -> bool:
+def _real(value: object) -> TypeGuard[float]:
     return (
         isinstance(value, Real) and not isinstance(value, bool) and (not isinstance(value, Integral) or _whole(value))
     )
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
-def _positive(value: Any) -> bool:
+def _positive(value: object) -> bool:
     return _real(value) and value >= 0
 
 
-def _type(value: Any) -> bool:
+def _type(value: object) -> bool:
     return isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.floating))
 
 
-def _labels(value: Any) -> bool:
+def _labels(value: object) -> bool:
     """Texts, numbers or truth values in a row, of types that can be compared."""
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.ndim == 1
@@ -67,7 +67,7 @@ def _labels(value: Any) -> bool:
     return all(map(_text, value)) or all(_real(v) or _flag(v) for v in value)
 
 
-def _seed(value: Any) -> bool:
+def _seed(value: object) -> bool:
     return isinstance(value, np.random.RandomState) or (_whole(value) and 0 <= value < 2**32)
 
 

@@ -1,14 +1,12 @@
 """Posteriors: the shapes of their pieces against each other, and that all of them are finite."""
 
-from typing import Any
-
 import numpy as np
 
-from ..._types import Array
+from ..._types import Array, Inputs
 from ...errors import ModelFileError
 from ...kernels import Kernel
-from ...persistence.values import array_of_floats, finite_inputs, must
-from ...posterior import ClassPosterior, FactorisedPosterior, ProjectedPosterior, SeparatePosterior
+from ...persistence.values import array_of_floats, finite_inputs, must, refuse
+from ...posterior import ClassPosterior, FactorisedPosterior, Posterior, ProjectedPosterior, SeparatePosterior
 
 __all__ = ["MOST_PARTS", "check_kernel", "check_posterior", "near_inputs", "same_inputs", "same_kernel"]
 
@@ -16,11 +14,13 @@ MOST_PARTS = 500
 """Kernels in one kernel: each of them looks at all active rows in every prediction."""
 
 
-def check_kernel(kernel: Any, where: str) -> None:
-    """Raise unless it is a kernel of not too many parts."""
-    must(isinstance(kernel, Kernel), where, "a kernel", kernel)
+def check_kernel(kernel: object, where: str) -> Kernel:
+    """Return a kernel; raise unless it is one, of not too many parts."""
+    if not isinstance(kernel, Kernel):
+        refuse(where, "a kernel", kernel)
     if kernel.n_parts > MOST_PARTS:
         raise ModelFileError(f"{where} is made of {kernel.n_parts} kernels, and {MOST_PARTS} are the most there may be")
+    return kernel
 
 
 def same_kernel(a: Kernel, b: Kernel) -> bool:
@@ -33,7 +33,7 @@ def same_kernel(a: Kernel, b: Kernel) -> bool:
     return type(a) is type(b) and repr(a) == repr(b) and np.array_equal(a.theta, b.theta)
 
 
-def same_inputs(a: Any, b: Any) -> bool:
+def same_inputs(a: Inputs, b: Inputs) -> bool:
     """Whether two inputs, dense or both CSR, are the same, to the last bit."""
     if a is b:
         return True
@@ -44,7 +44,7 @@ def same_inputs(a: Any, b: Any) -> bool:
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("data", "indices", "indptr"))
 
 
-def near_inputs(a: Any, b: Any) -> bool:
+def near_inputs(a: Inputs, b: Inputs) -> bool:
     """Whether two inputs are the same, dense ones up to a millionth of the range of a column."""
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype.kind == b.dtype.kind == "f"):
         return same_inputs(a, b)
@@ -55,7 +55,7 @@ def near_inputs(a: Any, b: Any) -> bool:
         return bool(np.all(np.abs(a - b) <= near))
 
 
-def check_posterior(posterior: Any, where: str, n_functions: int) -> None:
+def check_posterior(posterior: object, where: str, n_functions: int) -> None:
     """Raise unless it is the posterior of so many latent functions, with pieces that fit each other."""
     if n_functions == 1:
         _check_one(posterior, where)
@@ -74,12 +74,12 @@ def check_posterior(posterior: Any, where: str, n_functions: int) -> None:
             same = part.X.shape[1:] == posterior.X.shape[1:]
             must(same, f"{where}.parts[{c}].X", f"inputs like those of {where}.X", part.X)
     else:
-        must(False, where, f"a posterior of {n_functions} classes", posterior)
+        refuse(where, f"a posterior of {n_functions} classes", posterior)
 
 
-def _check_one(posterior: Any, where: str) -> None:
-    known = isinstance(posterior, ProjectedPosterior | FactorisedPosterior)
-    must(known, where, "a ProjectedPosterior or FactorisedPosterior", posterior)
+def _check_one(posterior: object, where: str) -> None:
+    if not isinstance(posterior, ProjectedPosterior | FactorisedPosterior):
+        refuse(where, "a ProjectedPosterior or FactorisedPosterior", posterior)
     d = _check_active(posterior, where, least=0)
     _factor(posterior.L, f"{where}.L", (d, d))
     array_of_floats(posterior.beta, f"{where}.beta", (d,))
@@ -92,7 +92,7 @@ def _check_one(posterior: Any, where: str) -> None:
         array_of_floats(posterior.site_mean, f"{where}.site_mean", (d,))
 
 
-def _check_active(posterior: Any, where: str, least: int = 1) -> int:
+def _check_active(posterior: Posterior, where: str, least: int = 1) -> int:
     """Check the kernel and the active inputs; return how many of them there are."""
     check_kernel(posterior.kernel, f"{where}.kernel")
     X = finite_inputs(posterior.X, f"{where}.X", bool(posterior.kernel.numeric))
@@ -100,7 +100,7 @@ def _check_active(posterior: Any, where: str, least: int = 1) -> int:
     return int(X.shape[0])
 
 
-def _factor(value: Any, where: str, shape: tuple[int, ...]) -> Array:
+def _factor(value: object, where: str, shape: tuple[int, ...]) -> Array:
     """Check a triangular factor, or several: finite, with a positive diagonal."""
     found = array_of_floats(value, where, shape)
     if not np.all(np.diagonal(found, axis1=-2, axis2=-1) > 0.0):

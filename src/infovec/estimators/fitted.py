@@ -1,0 +1,29 @@
+"""What every estimator has once it is fitted, for those who only look at it."""
+
+from typing import ClassVar
+
+from sklearn.base import BaseEstimator
+
+from .._types import Inputs, Rows
+from ..kernels import Kernel
+from ..learning import Learning
+from ..likelihoods import Likelihood
+from ..posterior import Posterior
+
+__all__ = ["Fitted"]
+
+
+class Fitted(BaseEstimator):  # type: ignore[misc]
+    """Attributes of a fitted estimator, and the settings that say how they are to be read."""
+
+    _fitted: ClassVar[tuple[str, ...]]
+    kernel: Kernel | None
+    approximation: str
+    learn: str | Learning | None
+    kernel_: Kernel | list[Kernel]
+    likelihood_: Likelihood
+    posterior_: Posterior
+    active_: Rows
+    active_vectors_: Inputs
+    n_samples_fit_: int
+    fit_seconds_: float
