@@ -5,13 +5,13 @@ of five arrays: ``log_z``, ``g`` and ``nu`` of the tilted densities, and the ``m
 """
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ._types import Floats
 
-__all__ = ["SCORES", "Score", "entropy_reduction", "indifference", "information_gain", "surprise", "uncertainty"]
+__all__ = ["RULES", "SCORES", "Rule", "Score", "entropy_reduction", "indifference", "information_gain", "surprise", "uncertainty"]
 
 Score: TypeAlias = Callable[[Floats, Floats, Floats, Floats, Floats], Floats]
 
@@ -60,3 +60,24 @@ SCORES: Final[dict[str, Score]] = {
     "random": indifference,
     "variance": uncertainty,
 }
+
+
+class Rule(NamedTuple):
+    """What rows are selected by, and what that asks of a selection."""
+
+    score: Score
+    sees_targets: bool = True  # without them the classes have nothing to take turns for
+    noiseless: bool = False  # the projected posterior is selected for as if there were no noise: by pivots
+    by_gain: bool = False  # by what the projected posterior itself would gain, which no score of one marginal tells
+    for_all_classes: str | None = None  # score of rows that are included for all classes at once (GR06 5.5)
+
+
+RULES: Final[dict[str, Rule]] = {
+    "entropy": Rule(entropy_reduction, for_all_classes="predictive"),
+    "information_gain": Rule(information_gain, for_all_classes="predictive"),
+    "predictive": Rule(surprise, for_all_classes="predictive"),
+    "random": Rule(indifference, sees_targets=False, for_all_classes="random"),
+    "variance": Rule(uncertainty, sees_targets=False, noiseless=True, for_all_classes="entropy"),
+    "projected_gain": Rule(entropy_reduction, by_gain=True),
+}
+"""Entropies do not see the labels where rows come in for all classes at once: there the predictive probability does."""

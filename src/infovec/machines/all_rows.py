@@ -1,61 +1,199 @@
-"""Inference with all rows once the active ones are known."""
+"""Inference with the sites of all rows, once the active ones are known: what all projected posteriors have in common."""
 
-from typing import Any, NamedTuple
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
-from ..inference import Inference, Watch, make_basis, too_sharp
-from ..runtime import NEVER, Deadline
-from .one_function import Training
+from ..inference import Inference, Sweep, Watch, make_basis, too_sharp
+from ..likelihoods import Discrete, Likelihood, total_weight
+from ..posterior import Posterior
+from ..runtime import Deadline, Interruption, give_back
+from ..selection import Patience, Progress, StopReason
+from ..shards import Basis, SiteShard
+from .machine import Machine, Noise
+from .residuals import residuals
+from .result import Result
+from .run import Run
 
-__all__ = ["Projected", "infer_all_rows"]
+__all__ = ["AllRows", "Sites"]
+
+_SELECTION = 0.5  # of the time, at most
+_NEXT = 2.0  # times a sweep: the next one, and what follows the last
+_FEWEST_ROWS = 200  # to infer with, whatever the time
+_FIRST_STAGE = 50  # active rows at the first look at the rows held back
+
+Sites = tuple[Rows, Floats, Floats]
+"""Rows with the precisions and shifts of their sites."""
 
 
 class Projected(NamedTuple):
     """The posterior with all rows, and where it comes from."""
 
-    posterior: Any
-    shard: Any
+    posterior: Posterior
+    shards: Sequence[SiteShard]
+    rows: Rows  # that have sites, as the shards have them
     found: Inference
+    dtype: str  # of the products
 
     def sites(self, active: Rows) -> tuple[Floats, Floats]:
         """Precisions and means of the sites of some rows; zero without a site."""
-        precision, b = self.shard.sites(active)
+        precision, b = np.sum([shard.sites(active) for shard in self.shards], axis=0)
         return precision, b / np.where(precision == 0.0, 1.0, precision)
 
 
-def infer_all_rows(
-    training: Training,
-    active: Rows,
-    X: Inputs,
-    sites: Any,
-    watch: Watch,
-    left_out: Rows | None = None,
-    deadline: Deadline = NEVER,
-) -> Projected:
-    """Run inference with the sites of all rows, but those left out.
+@dataclass(frozen=True)
+class AllRows(Machine[Noise]):
+    """A machine with the projected posterior: selection, then inference with all rows."""
 
-    Parameters
-    ----------
-    training : Training
-    active : array of int
-    X : inputs of all training rows, in double precision or as given
-    sites : those that selection found, to start from
-    watch : callable
-        Told of every sweep; a true answer ends it.
-    left_out : array of int, optional
-    deadline : Deadline
-        For what is not told of sweep by sweep.
-    """
-    basis = make_basis(training.kernel, active, training.X[active], training.dtype)
-    shard = training.projected_shard(left_out)
-    shard.project(basis)
-    found = training.infer(shard, sites, watch, deadline)
-    if too_sharp(shard, found.beliefs) and (raised := training.raised()) is not training:
-        del shard
-        return infer_all_rows(raised, active, X, sites, watch, left_out, deadline)
-    shard.rest()
-    inputs = X[active]
-    inputs = inputs if inputs.dtype == object else inputs.astype("float64")
-    return Projected(training.posterior(inputs, basis, found), shard, found)
+    all_rows = True
+    fewest_sweeps: ClassVar[int] = 1
+    """Whatever the time, where selection has left sites to start from; two, where it has not."""
+
+    @abstractmethod
+    def shards(self, rows: Rows) -> Sequence[SiteShard]:
+        """Return some rows, ascending, for inference with all of them."""
+
+    @abstractmethod
+    def settle(
+        self, shards: Sequence[SiteShard], sites: Sites | None, watch: Watch | None, deadline: Deadline
+    ) -> Inference:
+        """Find the sites of all rows; a true answer of the watch ends it."""
+
+    @abstractmethod
+    def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
+        """Return the posterior of new inputs; X holds the active ones."""
+
+    @abstractmethod
+    def left_out(self, projected: Projected) -> Floats:
+        """Latent means and variances of all rows that have sites, each without those of the same inputs."""
+
+    @abstractmethod
+    def calibrated(self, known: Floats, rows: Rows, left: float) -> Noise:
+        """Return the likelihood to predict with, by what is known of rows left out; there are so many seconds left."""
+
+    @abstractmethod
+    def sweeps_seconds(self, d: int) -> float:
+        """Seconds for a row in the fewest sweeps that are of use, and what follows them."""
+
+    @property
+    def starts_from_sites(self) -> bool:
+        """Whether the sites that selection finds are those of this likelihood."""
+        return True
+
+    def finish(self, run: Run, wanted: int, patience: Patience | None) -> tuple[StopReason, Result]:
+        """Select, and infer with all rows."""
+        with Interruption() as interruption:
+            held = np.flatnonzero(self.data.held_back)
+            stop = (
+                run.select(wanted, None, _SELECTION) if patience is None else self._staged(run, wanted, patience, held)
+            )
+            if interruption.answer():  # the rows so far need sites, for which there is a little time
+                stop = StopReason.INTERRUPTED
+                run.hurry()
+            beyond = self._beyond_time(run)
+            if not self.choices.keep:
+                run.selector.release()  # its memory is needed now
+                give_back()
+            interrupted, result = self._infer(run, beyond, wanted)
+        late = not result.converged and (run.late or run.left == 0.0)
+        if stop is StopReason.COMPLETE and (beyond is not None or late):
+            stop = StopReason.TIME
+        return StopReason.INTERRUPTED if interrupted else stop, result
+
+    def _staged(self, run: Run, wanted: int, patience: Patience, held: Rows) -> StopReason:
+        """Grow by half as long as rows held back are predicted better, then go back to where they were best."""
+        size = _FIRST_STAGE
+        while True:
+            stop = run.select(min(size, wanted), None, _SELECTION)
+            if stop is not StopReason.COMPLETE:
+                return stop
+            interrupted, result = self._infer(run, held, wanted)
+            if interrupted:
+                return StopReason.INTERRUPTED
+            if patience.ends(run.selector.size, self._predicted(result, held)):
+                run.selector.rewind(patience.best_size)
+                return StopReason.SETTLED
+            if run.selector.size == wanted:
+                return stop
+            size += size // 2
+
+    def _predicted(self, result: Result, held: Rows) -> float:
+        """Mean log probability of rows held back."""
+        mean, var = result.posterior.predict(self.kernel.in_double(self.data.given.inside[held]))
+        return float(np.mean(result.likelihood.take(held).log_predictive(self.data.y[held], mean, var)))
+
+    def _beyond_time(self, run: Run) -> Rows | None:
+        """Rows for which not even a few sweeps would end in time, the last in line; None if there are none."""
+        n, active = self.data.n, run.selector.active[: run.selector.size]
+        a_row = self.sweeps_seconds(len(active)) if run.timed else 0.0
+        most = max(run.left / a_row, len(active), _FEWEST_ROWS) if a_row else n
+        if most >= n:
+            return None
+        order = np.argsort(-self.data.priority, kind="stable")
+        return np.setdiff1d(order[int(most) :], active)
+
+    def _infer(self, run: Run, left_out: Rows | None, wanted: int) -> tuple[bool, Result]:
+        """Sites on all rows but those left out; say whether it was interrupted."""
+        active, sites = run.selector.active[: run.selector.size].copy(), run.selector.sites
+        sites = sites if self.starts_from_sites else None
+        with Interruption() as interruption:
+            watch = _Watch(run, wanted, interruption, self.fewest_sweeps + (sites is None))
+            projected = self.project(active, sites, watch, left_out, run.deadline(interruption))
+            interrupted = interruption.asked
+        if interrupted:
+            run.end = time.perf_counter()
+        give_back()  # what the sweeps took
+        return interrupted, self._result(run, projected, active)
+
+    def project(
+        self, active: Rows, sites: Sites | None, watch: Watch | None, left_out: Rows | None, deadline: Deadline
+    ) -> Projected:
+        """Infer with all rows but some on a given active set; in double precision, where single is not enough."""
+        rows, _ = self.data.all_but(left_out)
+        basis = make_basis(self.kernel, active, self.data.X[active], self.work.dtype)
+        shards = self.shards(rows)
+        for shard in shards:
+            shard.project(basis)
+        found = self.settle(shards, sites, watch, deadline)
+        sharp = too_sharp(shards, basis, found.beliefs, self.work.dtype)
+        if sharp and (raised := self.raised()) is not self:
+            del shards, shard
+            return raised.project(active, sites, watch, left_out, deadline)
+        X = self.kernel.in_double(self.data.given.inside[active])
+        return Projected(self.posterior(X, basis, found), shards, rows, found, self.work.dtype)
+
+    def _result(self, run: Run, projected: Projected, active: Rows) -> Result:
+        posterior, _, rows, found, dtype = projected
+        known = self.left_out(projected)
+        likelihood = self.calibrated(known, rows, run.last)
+        real = isinstance(self.likelihood, Likelihood) and not isinstance(self.likelihood, Discrete)
+        return Result(
+            posterior, likelihood, active, *projected.sites(active), found.log_evidence, found.converged, found.sweeps,
+            total_weight(self.likelihood.take(rows), len(rows)), dtype,
+            residuals(self.data, self.likelihood, known, rows, self.learned, run.last) if real else None,
+            None if run.telling is None else known[:, np.searchsorted(rows, run.telling)],
+        )  # fmt: skip
+
+
+class _Watch:
+    """Told of every sweep; says when to end: who is told wants it, there was an interruption, or time runs out."""
+
+    def __init__(self, run: Run, wanted: int, interruption: Interruption, fewest: int) -> None:
+        self.run, self.wanted, self.interruption, self.fewest = run, wanted, interruption, fewest
+        self.start = time.perf_counter()
+        self.times = [self.start]
+
+    def __call__(self, sweep: Sweep) -> bool:
+        run, selector = self.run, self.run.selector
+        self.times.append(time.perf_counter())
+        selecting = selector.seconds[selector.size - 1] if selector.size else 0.0  # it may be that no row says anything
+        seconds, evidence = selecting + self.times[-1] - self.start, (run.before or 0.0) + sweep.log_evidence
+        told = run.tell and run.tell(Progress(selector.size, self.wanted, sweep.change, seconds, None, evidence))
+        known = len(self.times) > self.fewest  # the posterior has the sites before the last sweep
+        run.late = known and run.left < _NEXT * (self.times[-1] - self.times[-2])  # the next one would end too late
+        return bool(told) or (known and self.interruption.asked) or run.late

@@ -1,12 +1,26 @@
 """How many rows a shard goes on considering: the selection index J."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from .._types import Floats, Rows
+from .cut import share
 
-__all__ = ["IndexRule"]
+__all__ = ["IndexRule", "Refill"]
+
+_FASTER = 4.0  # decay of an index that shrinks at once to a few rows, as one that is refilled does
+
+
+class Refill(NamedTuple):
+    """An index of few rows, the worse of which are exchanged for others at every look (NIPS03, end of section 3)."""
+
+    size: int  # m of the paper
+    retained: float  # tau: share of the index that stays
+    full_until: int  # inclusions by full greedy selection
+    seed: tuple[int, ...]  # of the rows that come in
+
 
 
 @dataclass(frozen=True)
@@ -22,12 +36,29 @@ class IndexRule:
     decay : float
     best_share : float
         Share of the new index that goes to the best rows; the rest is drawn at random from the others.
+    refill : Refill, optional
+        Rows out of the index may come back.
     """
 
     max_entries: int | None = None
     shrink_after: int | None = None
     decay: float = 1.0
     best_share: float = 0.8
+    refill: Refill | None = None
+
+    def without_refill(self) -> Self:
+        """Return a rule that looks at about as many rows, to predict what it takes."""
+        if self.refill is None:
+            return self
+        return replace(self, shrink_after=self.refill.full_until, decay=_FASTER, refill=None)
+
+    def of_shard(self, number: int, n_rows: int, n: int, capacity: int) -> Self:
+        """Return the rule of one of the shards of n rows, which has some of them."""
+        entries = None if self.max_entries is None else share(self.max_entries, n_rows, n, capacity)
+        if self.refill is None:
+            return replace(self, max_entries=entries)
+        size, seed = share(self.refill.size, n_rows, n, 1), (*self.refill.seed, number) if number else self.refill.seed
+        return replace(self, max_entries=entries, refill=self.refill._replace(size=size, seed=seed))
 
     def limit(self, n: int, t: int, capacity: int) -> int:
         """Return how many of n rows to keep once t rows are included."""

@@ -1,0 +1,168 @@
+"""Machines of classes whose likelihood couples them: multivariate probit and softmax."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from .._types import Floats, Inputs, Rows
+from ..errors import ParameterError
+from ..inference import Inference, LeftOut, Watch, calibrated, infer_coupled, left_out_of_classes
+from ..inference import cost as sweep_cost
+from ..learning import CoupledEvidence
+from ..likelihoods.classes import ClassLikelihood
+from ..numerics.cholesky import row_solver
+from ..posterior import ClassPosterior, Posterior
+from ..runtime import Deadline, best_of_three, seconds_of
+from ..selection import Driver, InTurns, Patience, StopReason
+from ..shards import Basis, CoupledShard, SiteShard
+from .all_rows import AllRows, Projected, Sites
+from .budget import Needs, Sizes, coupled_need, pairs_need, selection_need
+from .class_by_class import Separate
+from .classes import ClassMachine
+from .one_function import FactorisedFunction
+from .pairs import fit_factorised
+from .plan import Plan
+from .result import Result
+from .run import Run
+from .seconds import FEWEST_SWEEPS, product_seconds, selection_seconds
+
+__all__ = ["Coupled", "CoupledClasses", "Pairs"]
+
+_USUAL_SWEEPS = 15  # over all rows
+_TIMED = 50  # rows that a row's time is measured on
+_ROUGH = 1e-3  # least tolerance of the sites while learning
+
+
+@dataclass(frozen=True)
+class CoupledClasses(ClassMachine):
+    """One kernel and one likelihood for all classes, which learn together."""
+
+    def objective(self, rows: Rows, active: Sequence[Rows], tolerance: float) -> CoupledEvidence:
+        return CoupledEvidence(self.learned_rows(rows), active[0], max(tolerance, _ROUGH))
+
+    def active_sets(self) -> list[Rows]:
+        return [self.shared_active_set()]
+
+    def moments_seconds(self) -> tuple[float, float]:
+        """Seconds for the moments of a row, and for the probabilities of its classes."""
+        y, likelihood = self.data.y[:_TIMED], self.likelihood.for_new_rows()
+        mean = np.zeros((len(y), self.n_functions))
+        var = mean + np.asarray(self.kernel.diag(self.data.X[:_TIMED]), dtype=np.float64)[:, None]
+        likelihood.tilted(y[:1], mean[:1], var[:1])  # makes tables, if it has some
+        moments = seconds_of(partial(likelihood.tilted, y, mean, var))
+        return moments / len(y), seconds_of(partial(likelihood.log_weights, mean, var)) / len(y)
+
+
+@dataclass(frozen=True)
+class Coupled(AllRows[ClassLikelihood], CoupledClasses):
+    """Selection by the classes in turns, then coupled sites on the projections of all rows."""
+
+    site_tolerance: ClassVar[float] = 1e-3
+    products: ClassVar[int] = 2
+    """Of d^2 numbers, for every row and class in a sweep: variances and sums."""
+
+    @classmethod
+    def needs(cls, sizes: Sizes) -> Needs:
+        return Needs(selection_need(sizes, sizes.n_functions), coupled_need(sizes))
+
+    @property
+    def starts_from_sites(self) -> bool:
+        """Those that selection finds are of one class against the rest, or of none."""
+        return False
+
+    def selector(self) -> Driver | InTurns:
+        return self.taking_turns()
+
+    def shards(self, rows: Rows) -> Sequence[SiteShard]:
+        dtype, blur = self.work.dtype, self.choices.blur
+        return [
+            CoupledShard(at, X, y, self.kernel, self.likelihood, dtype, blur, kept) for at, X, y, kept in self.cut(rows)
+        ]
+
+    def settle(
+        self, shards: Sequence[SiteShard], sites: Sites | None, watch: Watch | None, deadline: Deadline
+    ) -> Inference:
+        return infer_coupled(shards, tolerance=self.site_tolerance, watch=watch)
+
+    def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
+        return ClassPosterior(self.kernel, X, basis.L, *found.beliefs)
+
+    def left_out(self, projected: Projected) -> Floats:
+        return left_out_of_classes(projected.shards, self.data.groups_of(projected.rows))
+
+    def calibrated(self, known: Floats, rows: Rows, left: float) -> ClassLikelihood:
+        told = LeftOut(known, self.data.y[rows].astype(np.intp), self.likelihood.take(rows).weight)
+        return calibrated(self.likelihood.for_new_rows(), [told], Deadline.after(left))
+
+    def sweeps_seconds(self, d: int) -> float:
+        moments, probabilities = self.moments_seconds()
+        V, solve = np.zeros((_TIMED, d), dtype=self.work.dtype), row_solver(np.eye(d), self.work.dtype)
+        product = seconds_of(partial(solve, V)) / _TIMED
+        return FEWEST_SWEEPS * (moments + self.products * self._functions_of_product * product) + probabilities
+
+    @property
+    def _functions_of_product(self) -> int:
+        """Functions that have products of their own."""
+        return self.n_functions
+
+    def row_seconds(self, d: int) -> float:
+        one, C = self.one(0, d), self.n_functions
+        told = one.data, one.kernel, one.likelihood, one.choices.rule.score, one.work
+        return C * selection_seconds(*told, -(-d // C)) + self.sweeps_seconds(d)
+
+    def plan(self) -> Plan:
+        """Predict seconds and memory, after a short calibration."""
+        data, work, d, C = self.data, self.work, self.work.wanted, self.n_functions
+        share, one = min(-(-d // C) + 1, d), self.one(0, d)
+        less = replace(work, wanted=share)
+        selecting = FactorisedFunction(one.data, one.kernel, one.likelihood, less, one.choices).plan()
+        rates = sweep_cost.calibrate(data.X, one.data.y, d, self.kernel, one.likelihood, work.dtype)
+        rates = rates._replace(sweeps=_USUAL_SWEEPS)
+        sweeps = sweep_cost.predict_seconds(rates, data.n, d, work.kept / (data.n * d))
+        seconds = C * (selecting.seconds + sweeps) + _USUAL_SWEEPS * self._moments_of_all()
+        entries = min(C * work.looked_at * share, work.index.max_entries or C * data.n * share)
+        return selecting._replace(seconds=seconds, memory=self.peak_bytes(entries), n_active=d)
+
+    def _moments_of_all(self) -> float:
+        """Seconds for the moments of all rows once."""
+        some = self.data.y[:200]
+        mean = np.zeros((len(some), self.n_functions))
+        once = partial(self.likelihood.tilted, some, mean, mean + 1.0)
+        return best_of_three(once) * self.data.n / len(some)
+
+
+@dataclass(frozen=True)
+class Pairs(CoupledClasses):
+    """Sites at the best pairs of a row and a class (SLH section 4): so many for each class on average."""
+
+    all_rows = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.data.held_back.any():
+            raise ParameterError(
+                "n_active='auto' is not for the factorised posterior of coupled classes; give a number"
+            )
+
+    @classmethod
+    def needs(cls, sizes: Sizes) -> Needs:
+        return Needs(pairs_need(sizes))
+
+    def selector(self) -> Separate:
+        return Separate(self)
+
+    def finish(self, run: Run, wanted: int, patience: Patience | None) -> tuple[StopReason, Result]:
+        return run.selector.finish(run, wanted)
+
+    def row_seconds(self, d: int) -> float:
+        looks, (moments, probabilities) = self.work.schedule.looks(d), self.moments_seconds()
+        product = product_seconds(self.data, self.work.dtype, d)
+        one = moments + probabilities / FEWEST_SWEEPS
+        return looks * one + self.n_functions * product
+
+    def plan(self) -> Plan:
+        one = self.one(0, self.work.wanted).plan()
+        return one._replace(seconds=self.n_functions * one.seconds, memory=self.peak_bytes(0))

@@ -1,0 +1,103 @@
+"""The rows that a machine learns from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from .._types import Floats, Inputs, Mask, Rows
+from ..kernels import Kernel
+from .sample import Sample
+
+__all__ = ["Data"]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Rows in the units and the precision that a machine works in.
+
+    Parameters
+    ----------
+    X, y : inputs and targets
+    given : Sample
+        The same rows, or more of them, as the user has them.
+    priority : array of float in [0, 1)
+        At random: the order in which rows are taken where some are enough.
+    held_back : array of bool
+        Rows that never become active: they tell how well others are predicted.
+    group : array of int, optional
+        The same number for rows of equal inputs.
+    """
+
+    X: Inputs
+    y: Floats
+    given: Sample
+    priority: Floats
+    held_back: Mask
+    group: Rows | None = None
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(self.y)
+
+    @property
+    def p(self) -> int:
+        """How many columns the inputs have; one for objects."""
+        return self.X.shape[1] if self.X.ndim == 2 else 1
+
+    def sample(self, size: int) -> Rows:
+        """Return rows drawn at random, the same for the same random state, none of them held back."""
+        order = np.argsort(self.priority, kind="stable")
+        return np.sort(order[~self.held_back[order]][:size])
+
+    def first_in_line(self, size: int, besides: Rows) -> Rows:
+        """Return so many rows to select from: some that are wanted besides, those held back, then by priority."""
+        if size >= self.n:
+            return np.arange(self.n)
+        first = self.priority + self.held_back
+        first[besides] += 2.0
+        return np.sort(np.argpartition(-first, size)[:size])
+
+    def all_but(self, left_out: Rows | None) -> tuple[Rows, Inputs]:
+        """Return the numbers of all rows but some, and their inputs."""
+        every = np.arange(self.n)
+        if left_out is None:
+            return every, self.X
+        rows = np.setdiff1d(every, left_out)
+        return rows, self.X[rows]
+
+    def part(self, rows: Rows, X: Inputs) -> Self:
+        """Return some rows to learn from, none of them held back; X are the inputs of all, in any precision."""
+        here = X if len(rows) == self.n else X[rows]
+        nothing = np.zeros(len(rows), dtype=bool)
+        return replace(
+            self, X=here, y=self.y[rows], priority=self.priority[rows], held_back=nothing, group=self.groups_of(rows)
+        )
+
+    def take(self, rows: Rows) -> Self:
+        """Return some rows as if no others had been given."""
+        return replace(
+            self, X=self.X[rows], y=self.y[rows], given=self.given.take(rows), priority=self.priority[rows],
+            held_back=self.held_back[rows], group=self.groups_of(rows),
+        )  # fmt: skip
+
+    def groups_of(self, rows: Rows) -> Rows | None:
+        """Return which of some rows have equal inputs."""
+        return None if self.group is None else self.group[rows]
+
+    def in_precision(self, kernel: Kernel, dtype: str) -> Self:
+        """Return the same with inputs in the precision of the products."""
+        return replace(self, X=self.X.astype(dtype, copy=False)) if kernel.numeric else self
+
+    def exact_inputs(self, kernel: Kernel) -> Inputs:
+        """Inputs as they were given, as far as these are all of them."""
+        if self.given.X.shape[0] != self.n or not kernel.numeric:
+            return self.X
+        return self.given.columns.inside(self.given.X) if self.given.columns else self.given.X
+
+    def exact_rows(self, rows: Rows, kernel: Kernel) -> Callable[[], Inputs]:
+        """Return how to get the inputs of some of the given rows in double precision, should they be needed."""
+        inside = self.given.inside
+        return lambda: kernel.in_double(inside[rows])

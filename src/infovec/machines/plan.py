@@ -1,0 +1,28 @@
+"""What a fit will take, said before it starts."""
+
+from typing import NamedTuple
+
+from .budget import shown_bytes
+
+__all__ = ["Plan"]
+
+
+class Plan(NamedTuple):
+    """Seconds, bytes and sizes."""
+
+    seconds: float
+    memory: int  # bytes, beyond the inputs themselves
+    n_rows: int
+    n_active: int
+    n_index: int  # rows still considered at the end
+    block_size: int
+    pool_size: int
+    dtype: str
+    learning: float = 0.0  # seconds of these for learning
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_active} of {self.n_rows} rows in about {self.seconds:.3g} s and {shown_bytes(self.memory)}; "
+            f"blocks of up to {self.block_size} from {self.pool_size} candidates, {self.n_index} rows considered "
+            f"at the end, {self.dtype}" + (f"; {self.learning:.3g} s of these for learning" if self.learning else "")
+        )

@@ -1,0 +1,92 @@
+"""Machines whose parameters are learned on the evidence of all rows, by stages that grow."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar, NamedTuple, Protocol
+
+from .._types import Floats, Rows
+from ..learning import LearnedRows, Model, Step
+from .machine import Machine, Noise
+
+__all__ = ["ACTIVE_FOR_MANY", "MANY", "Objective", "Stage", "Staged", "stages"]
+
+
+class Stage(NamedTuple):
+    """One selection and the optimisation that follows it."""
+
+    rows: int
+    active: int
+    iterations: int
+    tolerance: float  # of the sites
+
+
+class Objective(Protocol):
+    """What is maximised, at any parameters."""
+
+    def __call__(self, model: Model) -> tuple[float, Floats]:
+        """Criterion plus log prior, and the gradient in the steps of the model."""
+
+    def left_out(self, model: Model) -> tuple[float, float]:
+        """Return the criterion, and the mean log loss of rows left out."""
+
+
+_FIRST = 40  # iterations
+_STAGES = (Stage(1000, 100, _FIRST, 3e-4), Stage(3000, 250, 12, 3e-4), Stage(10_000, 1000, 6, 3e-4))
+MANY = 8  # kernel parameters, such as a length scale for each input
+ACTIVE_FOR_MANY = 400  # rows at first, whatever is asked for: seen through few of them a relevant input costs more than
+# it explains, and is switched off for good
+_NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
+
+
+@dataclass(frozen=True)
+class Staged(Machine[Noise]):
+    """A machine with an objective for any active set."""
+
+    learning_tolerance: ClassVar[float] = 1e-4
+    """Of the criterion and its gradient, as optimisation has it."""
+
+    @abstractmethod
+    def objective(self, rows: Rows, active: Sequence[Rows], tolerance: float) -> Objective:
+        """Return what learning maximises for these rows, whose numbers in the whole training set are given."""
+
+    @abstractmethod
+    def active_sets(self) -> list[Rows]:
+        """Return the active rows, without inference: one set, or one for each class."""
+
+    @abstractmethod
+    def refined(self, objective: Objective, model: Model, watch: Callable[[Step], bool]) -> Model:
+        """Return the model after what learning there is by rows left out."""
+
+    def stages(self, many: bool) -> list[Stage]:
+        """Return the stages of learning, of many kernel parameters or few."""
+        return stages(self.data.n, self.work.wanted, many)
+
+    def learned_rows(self, rows: Rows) -> LearnedRows:
+        """Return the rows here, whose numbers in the whole training set are given, as objectives have them."""
+        data, exact = self.data, self.data.exact_rows(rows, self.kernel)
+        return LearnedRows(
+            rows, data.X, data.y, data.group, self.work.dtype, self.choices.blur, exact, self.choices.n_shards
+        )
+
+
+def stages(n: int, d: int, many: bool = False) -> list[Stage]:
+    """Return the stages for n rows and d active ones: the last of them as large as it may be.
+
+    Parameters
+    ----------
+    n, d : int
+    many : bool
+        Whether there are many parameters of the kernel to learn.
+    """
+    fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in _STAGES]
+    fitting[-1] = fitting[-1]._replace(active=min(d, _STAGES[-1].active, n))
+    kept = [
+        stage for stage, later in pairwise(fitting) if stage.rows * stage.active < _NEAR * later.rows * later.active
+    ]
+    if many:
+        first = fitting[0]._replace(active=min(ACTIVE_FOR_MANY, max(n // 2, 1)))
+        return [first, *(stage for stage in kept if stage.rows > first.rows), fitting[-1]]
+    begin, *rest = [*kept, fitting[-1]]
+    return [begin._replace(iterations=_FIRST), *rest]

@@ -1,0 +1,75 @@
+"""How much there is to do, and what kind of model it is done for: all that is settled before a fit begins."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._types import Rows
+from ..scores import Rule
+from ..selection import Schedule
+from ..shards import IndexRule
+
+__all__ = ["Choices", "Work"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Sizes of the active set, of blocks, and of what is kept in memory.
+
+    Parameters
+    ----------
+    wanted : int
+        Size of the active set.
+    initial : array of int
+        Rows that become active first.
+    schedule : Schedule
+    index : IndexRule
+        Rows that selection goes on considering.
+    dtype : {"float32", "float64"}
+        Precision of products.
+    limit : int
+        Bytes that a fit may take, as it was given.
+    kept : int
+        Numbers of V that fit into memory.
+    looked_at : int
+        Rows that selection chooses from.
+    """
+
+    wanted: int
+    initial: Rows
+    schedule: Schedule
+    index: IndexRule
+    dtype: str
+    limit: int
+    kept: int
+    looked_at: int
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a number in that precision."""
+        return np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user chose by name, as objects.
+
+    Parameters
+    ----------
+    rule : Rule
+        What rows are selected by.
+    blur : bool
+        Whether a site knows the variance that the active set leaves.
+    calibrate : bool
+        Whether the certainty of predictions is found by rows left out.
+    keep : bool
+        Whether what selection made is kept, to go on from.
+    n_shards : int
+        That the rows are cut into.
+    """
+
+    rule: Rule
+    blur: bool
+    calibrate: bool
+    keep: bool
+    n_shards: int = 1
