@@ -650,14 +650,21 @@ def test_tables_of_model_files_are_checked(name, table):
         assert message.split("\\")[0] in done.output
 
 
-def test_a_plan_that_is_none(table):
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        ({}, "the plan's seconds must be a finite number from 0, not None"),
+        ({"seconds": 1.0, "memory": 5, "learning": "long"}, "the plan's learning must be a finite number from 0"),
+    ],
+)
+def test_a_plan_that_is_none(table, plan, said):
     file = File(table / "t.ivm")
     head = json.loads(file.parts["infovec.json"])
-    head["provenance"]["plan"] = {}
+    head["provenance"]["plan"] = plan
     file.parts["infovec.json"] = json.dumps(head).encode()
     done = CliRunner().invoke(program, ["inspect", str(file.write())])
     assert done.exit_code == 1
-    assert "the plan's seconds must be a finite number from 0, not None" in done.output
+    assert said in done.output
 
 
 def test_json_has_no_nan(table):

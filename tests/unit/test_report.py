@@ -88,7 +88,10 @@ def test_two_classes(tmp_path):
     right = int(found.confusion(2)[0, 0])
     assert right == np.sum((y[100:] == "no") & (model.predict(X[100:]) == "no"))
     assert f">{right}</td>" in text
-    assert f"{plan.seconds:.3g} s" in words
+    told = [f"{seconds:.3g} s" for seconds in (plan.seconds - plan.learning, plan.learning, plan.seconds)]
+    rows = [("selection and inference", told[0]), ("learning of parameters", told[1]), ("in all", told[2])]
+    for name, planned in rows:
+        assert f"{name} {planned}" in words
     assert f"{model.history_['learning_seconds']:.3g} s" in words
     assert model.history_["learning_seconds"] < model.fit_seconds_
     for title in ("Reliability", "Error-reject curve", "Learning curve", "Evidence: learning", "Evidence: inference"):

@@ -48,7 +48,7 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
         command = shlex.join(["infovec", *sys.argv[1:]])
         provenance: dict[str, Any] = {"command": command, "data": data, "read_seconds": round(seconds["reading"], 3)}
         if plan is not None:
-            provenance["plan"] = {"seconds": plan.seconds, "memory": plan.memory}
+            provenance["plan"] = {"seconds": plan.seconds, "learning": plan.learning, "memory": plan.memory}
         save_model(model, gathered.table, output, provenance)
     if options["report"]:
         write_report(Model(model, gathered.table, provenance), options["report"])

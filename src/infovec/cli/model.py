@@ -45,7 +45,7 @@ def load_model(path: str) -> Model:
         plan = content.provenance.get("plan")
         must(plan is None or isinstance(plan, dict), "the plan", "an object with seconds and memory", plan)
         if isinstance(plan, dict):
-            for key in ("seconds", "memory"):
+            for key in ("seconds", "memory", *(["learning"] if "learning" in plan else [])):  # which old ones lack
                 number(plan.get(key), f"the plan's {key}", 0.0)
     return Model(content.model, table, content.provenance)
 

@@ -56,12 +56,11 @@ class IVMClassifier(DiscreteMachine):
     approximation : {"projected", "factorised"}
         "projected" selects the active rows, then learns from the labels of all rows, each seen through its projection
         onto the active ones (Thesis 4.4.2). "factorised" is the machine of the papers: it learns from the labels of
-        the active rows only; faster, as good on clean data, and poor where labels are noisy. With more than two
-        classes against the rest each of them has ``n_active`` rows of its own.
+        the active rows only; faster, as good on clean data, and poor where labels are noisy.
     n_active : int, float or "auto"
-        Size of the active set: a number, or a fraction of the rows. "auto" holds back a tenth of the rows (at most
-        2000), goes on while they are predicted better, and goes back to where they were predicted best; with fewer than
-        200 rows it takes them all.
+        Size of the active set, or of that of each class (see ``multi_class``): a number, or a fraction of the rows.
+        "auto" holds back a tenth of the rows (at most 2000), goes on while they are predicted better, and goes back to
+        where they were predicted best; with fewer than 200 rows it takes them all.
     score : {"entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
         How informative a row is; see ``infovec.scores``. "projected_gain" is the gain of the projected posterior itself
         (Thesis 4.4.2.1), several times slower to select by. As an attribute ``score`` is scikit-learn's method; the
@@ -79,15 +78,19 @@ class IVMClassifier(DiscreteMachine):
         ten rows for each and, of classes or categories, a hundred in all; those of several classes that share a kernel
         stay together. Give one for each column to learn them all in any case. None leaves everything as given.
     multi_class : {"ovr", "probit", "softmax", "variational"}
-        For more than two classes, each of which has a latent function; they share kernel and active set. "ovr": every
-        class against the rest, independently; a prediction is what they say given that exactly one of them says yes.
-        "probit": the class wins whose function plus normal noise is the largest (SLH 4.2). "softmax": the same with
-        Gumbel noise, several times slower. "variational": the model of "probit" by a lower bound (GR06), which
-        ``log_evidence_`` then is. Predictions are calibrated by those of training rows that are left out, which the
-        sites tell. With "factorised" the classes do not share active rows: "ovr" has ``n_active`` for each class,
-        "probit" and "softmax" as many on average, which of them for which class is left to the score; "variational" has
-        the same for all. Then ``active_`` has every row that is active for some class. Two classes are always one
-        function.
+        For more than two classes, each of which has a latent function; two classes are always one function. "ovr":
+        every class against the rest, by a machine of its own; a prediction is what they say given that exactly one of
+        them says yes. The others are coupled. "probit": the class wins whose function plus normal noise is the largest
+        (SLH 4.2). "softmax": the same with Gumbel noise, several times slower. "variational": the model of "probit" by
+        a lower bound (GR06), which ``log_evidence_`` then is.
+
+        With "ovr" each class has ``n_active`` active rows of its own, and with "projected" infers with all rows through
+        them. Coupled classes share their active rows with "projected". With "factorised" only "variational" does;
+        "probit" and "softmax" have ``n_active`` for each class on average, and the score decides which row is active
+        for which class. Where classes do not share them, ``active_`` has every row that is active for some class.
+
+        How certain predictions are is set by those of training rows that are left out, which the sites tell at no cost
+        (``power`` and ``spread`` of ``likelihood_``).
     shared_kernel : bool
         Whether all classes have one kernel. False, for "ovr", learns one for each class against the rest, as the
         papers do, which takes about as many times longer as there are classes; ``kernel_`` is then a list.
@@ -132,7 +135,8 @@ class IVMClassifier(DiscreteMachine):
     warm_start : bool
         Whether to keep what is needed to ``grow``, or to go on when fitted again to the same data with more n_active.
     callback : callable, optional
-        Called after every block and every sweep with a ``Progress``; a true answer ends selection or inference.
+        Called after every step of learning, block of rows and sweep with a ``Progress``; a true answer ends that stage,
+        and the fit goes on with what there is.
     random_state : int, RandomState or None
         Breaks ties; at the start all rows of a stationary kernel tie.
     verbose : int
@@ -145,7 +149,7 @@ class IVMClassifier(DiscreteMachine):
     class_shift_ : array of shape (n_classes,)
         Logarithms of the class weights.
     active_ : array of int
-        Included training rows, in order of inclusion.
+        Included training rows, in order of inclusion; of classes with active rows of their own, in turns.
     active_vectors_ : array or CSR matrix
         Their inputs; the rest of the training set is not kept.
     site_precision_, site_mean_ : array
@@ -256,8 +260,8 @@ class IVMClassifier(DiscreteMachine):
         )
         if each and self.multi_class != "ovr":
             raise ParameterError(
-                f"shared_kernel=False is for multi_class='ovr', not {self.multi_class!r}; infovec.multiclass and "
-                "infovec.variational have functions that take one kernel for each class"
+                f"shared_kernel=False is for multi_class='ovr', not {self.multi_class!r}; the functions behind "
+                "the other forms, fit_factorised and fit_variational, take one kernel for each class"
             )
         if criterion not in ("ep", None) and not each:
             raise ParameterError(

@@ -13,19 +13,19 @@ from .schema import check_model, check_params, fits
 
 __all__ = ["Saved", "Unfit", "in_files", "registry"]
 
-_ESTIMATORS: Final[list[Record]] = []
+_ESTIMATORS: Final[dict[str, Record]] = {}  # by name: a module that is imported anew replaces its own
 _Class = TypeVar("_Class", bound=type[Fitted])
 
 
 def in_files(cls: _Class) -> _Class:
     """Let a class of estimators be in model files: a decorator. Classes derived from it need it again."""
-    _ESTIMATORS.append(estimator(cls))
+    _ESTIMATORS[cls.__name__] = estimator(cls)
     return cls
 
 
 def registry() -> Registry:
     """Return every class that can be in the model file of an estimator."""
-    return BUILT_IN.plus(value(Saved), *_ESTIMATORS)
+    return BUILT_IN.plus(value(Saved), *_ESTIMATORS.values())
 
 
 @dataclass(frozen=True)

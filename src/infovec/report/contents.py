@@ -34,7 +34,7 @@ class Contents:
         For test rows.
     curve : LearningCurve, optional
     plan : mapping, optional
-        ``seconds`` and ``memory`` that were predicted before the fit.
+        ``seconds`` and ``memory`` that were predicted before the fit, and the seconds of these for ``learning``.
     origin : mapping
         What is known of where the model comes from, by name.
     target : str

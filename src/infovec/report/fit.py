@@ -1,5 +1,6 @@
 """Sections about the fit: summary, cost, relevances, how it went."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -54,17 +55,27 @@ def cost(contents: Contents) -> str:
     """What was planned and what it took."""
     plan, total = contents.plan, float(contents.model.fit_seconds_)
     learning = float(contents.history.get("learning_seconds", 0.0))
-    planned = "-" if plan is None else f"{plan['seconds']:.3g} s"
+    whole, part, rest = _planned(plan)
     rows = [
-        ("selection and inference", planned, f"{total - learning:.3g} s"),
-        ("learning of parameters", "-", f"{learning:.3g} s" if learning else "none"),
-        ("in all", "-", f"{total:.3g} s"),
+        ("selection and inference", rest, f"{total - learning:.3g} s"),
+        ("learning of parameters", part, f"{learning:.3g} s" if learning else "none"),
+        ("in all", whole, f"{total:.3g} s"),
     ]
     note = "Nothing was planned: report(path, plan=plan), with plan = model.plan(X, y), or infovec fit --report."
     if plan is not None:
-        note = "A plan is of a fit with given parameters, without learning. Memory is planned, not measured."
+        note = "What learning will take is a rough guess. Memory is planned, not measured."
         rows.append(("memory beyond the inputs", shown_bytes(plan["memory"]), "-"))
     return section("Plan and actual cost", card(table(["", "planned", "actual"], rows), note=note))
+
+
+def _planned(plan: Mapping[str, Any] | None) -> tuple[str, str, str]:
+    """Seconds of a plan: all, those of learning, and the others, where it tells them apart."""
+    if plan is None:
+        return "-", "-", "-"
+    seconds, learning = plan["seconds"], plan.get("learning")
+    if learning is None:
+        return f"{seconds:.3g} s", "-", "-"
+    return f"{seconds:.3g} s", f"{learning:.3g} s" if learning else "none", f"{seconds - learning:.3g} s"
 
 
 def relevances(contents: Contents) -> str:
