@@ -9,7 +9,7 @@ from .coupled_gradient import coupled_gradient
 from .ep import LOST, Inference, Sweep, Watch, astray, infer, next_damping
 from .gradient import evidence_gradient
 from .precision import SHARPEST_FOR_GRADIENTS, sharp_sites, too_sharp
-from .rows_left_out import left_out
+from .rows_left_out import left_out, left_out_of_classes
 from .spread import best_spread, spreads
 from .without_sites import some_rows, without_own_site
 
@@ -31,6 +31,7 @@ __all__ = [
     "infer_coupled",
     "left_out",
     "left_out_loss",
+    "left_out_of_classes",
     "make_basis",
     "next_damping",
     "predict_bytes",

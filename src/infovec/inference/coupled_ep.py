@@ -8,7 +8,7 @@ from scipy.linalg import cho_solve
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 from ..runtime import own_threads
-from ..shards import Beliefs, CoupledShard, solvers
+from ..shards import Beliefs, CoupledShard
 from .class_by_class import infer_apart
 from .ep import SHORTER, TRIES, Inference, Sweep, Watch, astray, next_damping
 
@@ -49,7 +49,7 @@ def infer_coupled(
         Told of every sweep; a true answer ends it.
     """
     with own_threads():
-        if not any(shard.likelihood.couples for shard in shards):
+        if not any(shard.traits().couples for shard in shards):
             return infer_apart(shards, tolerance, max_sweeps, watch)
         return _settle(shards, tolerance, max_sweeps, watch)
 
@@ -73,7 +73,7 @@ class _State:
     """Sites added up, the posterior they give, and how far to move the next time."""
 
     def __init__(self, shards: Sequence[CoupledShard]) -> None:
-        self.shards, self.n = shards, sum(len(s.rows) for s in shards)
+        self.shards, self.n = shards, sum(s.traits().n_rows for s in shards)
         self.moving = _total([s.sums() for s in shards])
         self.settled = np.zeros_like(self.moving)
         self.damping, self.change = 1.0, np.inf
@@ -83,7 +83,7 @@ class _State:
 
     def _open_all(self) -> None:
         for shard in self.shards:
-            shard.open[:] = True
+            shard.open_all()
 
     def _posterior(self) -> None:
         """Factors and means of all classes from their sites."""
@@ -92,10 +92,10 @@ class _State:
 
     def sweep(self, still: float) -> Sweep:
         """Visit the open rows."""
-        visited = sum(int(np.sum(shard.open)) for shard in self.shards)
-        solve, pace = solvers(self.Q, self.shards[0].dtype), min(self.change, 1.0)
+        visited = sum(shard.n_open() for shard in self.shards)
+        pace = min(self.change, 1.0)
         self.tied = self.change < _NEAR
-        found = [shard.sweep(self.mean, solve, self.damping, still, pace, self.tied) for shard in self.shards]
+        found = [shard.sweep(self.mean, self.Q, self.damping, still, pace, self.tied) for shard in self.shards]
         self.used = damping = self.damping
         self.settled = self.settled + _total([f.settled for f in found])
         self.moving = _total([f.open for f in found])
@@ -112,7 +112,7 @@ class _State:
         r"""EP approximation to log P(y): :math:`\sum_i \log s_i + \tfrac12 \sum_c (m_c^T M_c m_c - \log|M_c|)`."""
         quadratic = np.einsum("cji,cj->ci", self.Q, self.mean)
         log_det = 2.0 * np.sum(np.log(np.diagonal(self.Q, axis1=1, axis2=2)))
-        return float(0.5 * (np.sum(quadratic**2) - log_det) + sum(np.sum(shard.log_site) for shard in self.shards))
+        return float(0.5 * (np.sum(quadratic**2) - log_det) + sum(shard.log_sites() for shard in self.shards))
 
     def accept(self, reopen: bool) -> None:
         """Take over the new sites, or a share of the last step where it led astray; visit all rows again if asked."""
@@ -159,7 +159,7 @@ class _State:
         solved = self._covariance_times(residual)
         direction, rho = solved, float(np.vdot(residual, solved))
         first = rho
-        most = 3 if not all(shard.whole for shard in self.shards) else _CG_STEPS
+        most = 3 if not all(shard.traits().whole for shard in self.shards) else _CG_STEPS
         for _ in range(most if first > 0.0 else 0):
             image = direction + _total([shard.response(direction) for shard in self.shards])
             step = rho / np.vdot(direction, image)

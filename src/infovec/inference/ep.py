@@ -9,7 +9,7 @@ from .._types import Floats, Rows
 from ..errors import NotPositiveDefinite
 from ..numerics.cholesky import solve_lower
 from ..runtime import own_threads
-from ..shards import Beliefs, ProjectedShard, Sums
+from ..shards import Beliefs, SiteShard, Sums
 
 __all__ = ["LOST", "SHORTER", "TRIES", "Inference", "Sweep", "astray", "infer", "next_damping"]
 
@@ -48,7 +48,7 @@ class Inference(NamedTuple):
 
 
 def infer(
-    shards: Sequence[ProjectedShard],
+    shards: Sequence[SiteShard],
     start: tuple[Rows, Floats, Floats] | None = None,
     tolerance: float = 1e-4,
     max_sweeps: int = 100,
@@ -62,7 +62,7 @@ def infer(
 
     Parameters
     ----------
-    shards : sequence of ProjectedShard, projected onto the active set
+    shards : sequence of SiteShard, projected onto the active set
     start : rows, precisions and shifts, optional
         Sites to start from, as selection found them; None goes on from the sites that the shards have.
     tolerance : float
@@ -90,18 +90,18 @@ def infer(
 
 
 def _infer(
-    shards: Sequence[ProjectedShard],
+    shards: Sequence[SiteShard],
     start: tuple[Rows, Floats, Floats] | None,
     tolerance: float,
     max_sweeps: int,
     watch: Watch | None,
 ) -> Inference:
     first = _total([shard.start(*start) if start else shard.sums() for shard in shards])
-    if all(shard.likelihood.conjugate for shard in shards):
+    if all(shard.traits().conjugate for shard in shards):
         beliefs = _beliefs(_total([shard.exact() for shard in shards]))
         return Inference(beliefs, _log_evidence(shards, beliefs), True, [])
     d = len(first.shift)
-    depths = [max(d // 4, 1), max(d // 2, 1)] if start and d >= _DEEP and all(s.whole for s in shards) else []
+    depths = [max(d // 4, 1), max(d // 2, 1)] if start and d >= _DEEP and all(s.traits().whole for s in shards) else []
     for depth in depths:
         rough = _settle(shards, _look(shards, depth), _ROUGH, _FEW, watch)
         if not rough.converged:
@@ -109,12 +109,12 @@ def _infer(
     return _settle(shards, _look(shards, d) if depths else first, tolerance, max_sweeps, watch)
 
 
-def _look(shards: Sequence[ProjectedShard], depth: int) -> Sums:
+def _look(shards: Sequence[SiteShard], depth: int) -> Sums:
     return _total([shard.look(depth) for shard in shards])
 
 
 def _settle(
-    shards: Sequence[ProjectedShard], sites: Sums, tolerance: float, max_sweeps: int, watch: Watch | None
+    shards: Sequence[SiteShard], sites: Sums, tolerance: float, max_sweeps: int, watch: Watch | None
 ) -> Inference:
     """Sweep until the sites stand still."""
     state = _State(shards, sites)
@@ -144,25 +144,25 @@ class _State:
     before, or there is no posterior, the step is taken back but for a share of it.
     """
 
-    def __init__(self, shards: Sequence[ProjectedShard], sites: Sums) -> None:
-        self.shards, self.n, self.moving = shards, sum(len(s.y) for s in shards), sites
+    def __init__(self, shards: Sequence[SiteShard], sites: Sums) -> None:
+        self.shards, self.n, self.moving = shards, sum(s.traits().n_rows for s in shards), sites
         self.settled = _nothing(len(sites.shift))
         try:
             self.beliefs = _beliefs(sites)
         except NotPositiveDefinite:  # they were found for other parameters, or another active set
             self.moving, self.beliefs = _proper(shards)
-        self.damping = 1.0 if all(s.likelihood.log_concave for s in shards) else 0.5
+        self.damping = 1.0 if all(s.traits().log_concave for s in shards) else 0.5
         self.change, self.most, self.expected = np.inf, 1.0, np.inf
         self.leash, self.tries, self.strayed, self.log_evidence = 1.0, 0, False, -np.inf
         self._open_all()
 
     def _open_all(self) -> None:
         for shard in self.shards:
-            shard.open[:] = True
+            shard.open_all()
 
     def sweep(self, still: float) -> Sweep:
         """Visit the open rows."""
-        visited, damping = sum(int(np.sum(shard.open)) for shard in self.shards), self.damping
+        visited, damping = sum(shard.n_open() for shard in self.shards), self.damping
         found = [shard.sweep(self.beliefs, damping, still, min(self.change, 1.0)) for shard in self.shards]
         change = max(f.steps.largest for f in found)
         self.strayed = self.tries < TRIES and astray(change, self.change)
@@ -222,7 +222,7 @@ class _State:
         return last
 
 
-def _proper(shards: Sequence[ProjectedShard]) -> tuple[Sums, Beliefs]:
+def _proper(shards: Sequence[SiteShard]) -> tuple[Sums, Beliefs]:
     """Drop the sites that leave no posterior."""
     sites = _total([shard.make_proper() for shard in shards])
     return sites, _beliefs(sites)
@@ -275,10 +275,10 @@ def _beliefs(sites: Sums) -> Beliefs:
     raise NotPositiveDefinite("the sites leave no posterior: their precisions are negative")
 
 
-def _log_evidence(shards: Sequence[ProjectedShard], beliefs: Beliefs) -> float:
+def _log_evidence(shards: Sequence[SiteShard], beliefs: Beliefs) -> float:
     r"""EP approximation to log P(y): the prior times all sites with their constants, integrated.
 
     .. math:: \sum_i \log s_i + \tfrac12 \bigl(|\beta|^2 - \log|M|\bigr)
     """
     gauss = 0.5 * beliefs.beta @ beliefs.beta - np.sum(np.log(np.diagonal(beliefs.Q)))
-    return float(gauss + sum(np.sum(shard.log_site) for shard in shards))
+    return float(gauss + sum(shard.log_sites() for shard in shards))

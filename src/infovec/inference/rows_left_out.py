@@ -5,16 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._types import Floats, Rows
-from ..numerics.cholesky import row_solver
 from ..numerics.groups import of_groups
-from ..runtime import for_each, own_threads
-from ..shards import Beliefs, ProjectedShard
+from ..runtime import own_threads
+from ..shards import Beliefs, CoupledShard, Marginals, SiteShard
 from ..shards.projected import take_out
 
-__all__ = ["left_out"]
+__all__ = ["left_out", "left_out_of_classes"]
 
 
-def left_out(shards: Sequence[ProjectedShard], beliefs: Beliefs, group: Rows | None = None) -> Floats:
+def left_out(shards: Sequence[SiteShard], beliefs: Beliefs, group: Rows | None = None) -> Floats:
     r"""Means and variances of the latent values of all rows, each given those at other inputs, shape (2, n).
 
     The cavity as expectation propagation has it, with the variance that the active set leaves,
@@ -27,26 +26,26 @@ def left_out(shards: Sequence[ProjectedShard], beliefs: Beliefs, group: Rows | N
 
     Parameters
     ----------
-    shards : sequence of ProjectedShard
+    shards : sequence of SiteShard
     beliefs : Beliefs
     group : array of int, shape (n,), optional
         The same number for rows of equal inputs; None if no inputs are equal.
     """
     with own_threads():
-        mean, var = np.concatenate([_marginals(shard, beliefs) for shard in shards], axis=1)
-    precision, b, variance_left = (
-        np.concatenate([getattr(s, name) for s in shards]) for name in ("precision", "b", "variance_left")
-    )
-    cavity = take_out(mean, var, of_groups(precision, group), of_groups(b, group), shards[0].dtype)
+        known = _together([shard.marginals(beliefs) for shard in shards])
+    return _without(known, known.variance_left, group, shards[0].traits().dtype)
+
+
+def left_out_of_classes(shards: Sequence[CoupledShard], group: Rows | None = None) -> Floats:
+    """Return the same for every class, as the last sweep left it, shape (2, n, C)."""
+    known = _together([shard.seen_before() for shard in shards])
+    return _without(known, known.variance_left[:, None], group, shards[0].traits().dtype)
+
+
+def _together(parts: Sequence[Marginals]) -> Marginals:
+    return Marginals(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _without(known: Marginals, variance_left: Floats, group: Rows | None, dtype: str) -> Floats:
+    cavity = take_out(known.mean, known.var, of_groups(known.precision, group), of_groups(known.b, group), dtype)
     return np.stack([cavity.cavity_mean, cavity.cavity_var + variance_left])
-
-
-def _marginals(shard: ProjectedShard, beliefs: Beliefs) -> Floats:
-    solve, found = row_solver(beliefs.Q, shard.dtype), np.empty((2, len(shard.y)))
-
-    def visit(chunk: slice) -> None:
-        at, V = np.arange(chunk.start, chunk.stop), shard.features(chunk)
-        found[:, at] = shard.cavity(at, solve(V.copy()), beliefs.beta)[:2]
-
-    for_each(visit, shard.chunks)
-    return found

@@ -16,12 +16,14 @@ class Projected(NamedTuple):
     """The posterior with all rows, and where it comes from."""
 
     posterior: Any
-    shard: Any
+    shards: list[Any]
+    rows: Rows  # that have sites, as the shards have them
     found: Inference
+    dtype: str  # of the products
 
     def sites(self, active: Rows) -> tuple[Floats, Floats]:
         """Precisions and means of the sites of some rows; zero without a site."""
-        precision, b = self.shard.sites(active)
+        precision, b = np.sum([shard.sites(active) for shard in self.shards], axis=0)
         return precision, b / np.where(precision == 0.0, 1.0, precision)
 
 
@@ -49,12 +51,15 @@ def infer_all_rows(
         For what is not told of sweep by sweep.
     """
     basis = make_basis(training.kernel, active, training.X[active], training.dtype)
-    shard = training.projected_shard(left_out)
-    shard.project(basis)
-    found = training.infer(shard, sites, watch, deadline)
-    if too_sharp(shard, found.beliefs) and (raised := training.raised()) is not training:
-        del shard
+    rows = np.arange(len(training.y)) if left_out is None else np.setdiff1d(np.arange(len(training.y)), left_out)
+    shards = training.projected_shards(rows)
+    for shard in shards:
+        shard.project(basis)
+    found = training.infer(shards, sites, watch, deadline)
+    sharp = too_sharp(shards, basis, found.beliefs, training.dtype)
+    if sharp and (raised := training.raised()) is not training:
+        del shards, shard
         return infer_all_rows(raised, active, X, sites, watch, left_out, deadline)
     inputs = X[active]
     inputs = inputs if inputs.dtype == object else inputs.astype("float64")
-    return Projected(training.posterior(inputs, basis, found), shard, found)
+    return Projected(training.posterior(inputs, basis, found), shards, rows, found, training.dtype)

@@ -1,4 +1,4 @@
-"""The posterior of many classes, each with an active set of its own, with the face of a driver."""
+"""Selection and posterior of many classes, each with an active set of its own."""
 
 import time
 from abc import ABC, abstractmethod
@@ -43,8 +43,7 @@ class Part(NamedTuple):
 class SeparateDriver(ABC):
     """Selects and infers for all classes; what came of it is ``parts`` and ``evidence``."""
 
-    sites = None
-    shards: list[object] = []  # noqa: RUF012  kept by nobody
+    sites = None  # inference is done with
 
     def __init__(self, training: "ClassTraining") -> None:
         self.training, self.n_rows, self.capacity = training, len(training.y), training.wanted
@@ -84,6 +83,14 @@ class SeparateDriver(ABC):
     def enlarge(self, capacity: int, max_entries: int | None) -> None:
         """Make room for more rows."""
         self.capacity = capacity
+
+    def rewind(self, size: int) -> None:
+        """Go back to so many rows for each class: they are fitted anew, the posterior is no part of the larger one."""
+        self.run(size)
+
+    def release(self) -> None:
+        """Give back what is kept to go on, which is nothing where every fit begins anew."""
+        return
 
     def factorised_part(self, posterior: FactorisedPosterior, active: Rows) -> Part:
         """Return the part of a class whose active rows alone have sites."""
@@ -143,9 +150,19 @@ class RestDriver(SeparateDriver):
             reason = max(reason, take(c, driver, wanted, callback, end), key=_gravity)
         return reason
 
+    def rewind(self, size: int) -> None:
+        for driver in self._drivers:
+            if driver.size > size:
+                driver.rewind(size)
+        super().rewind(size)
+
+    def release(self) -> None:
+        for driver in self._drivers:
+            driver.release()
+
     def _free(self, driver: Driver) -> None:
         if not self.training.keep:
-            driver.shards = []
+            driver.release()
 
     def _take(self, c: int, driver: Driver, wanted: int, callback: Callback | None, end: float) -> StopReason:
         """Sites on the active rows only, as selection left them."""
@@ -178,8 +195,8 @@ class RestDriver(SeparateDriver):
         with Interruption() as interruption:
             projected = infer_all_rows(one, active, self.training.given.inside, driver.sites, watch)
         found = projected.found
-        known = one.left_out(projected.shard, found)[:, some_rows(self.training.priority)]
-        self.parts.append(Part(projected.posterior, active, *projected.sites(active), known, projected.shard.dtype))
+        known = one.left_out(projected.shards, projected.rows, found)[:, some_rows(self.training.priority)]
+        self.parts.append(Part(projected.posterior, active, *projected.sites(active), known, projected.dtype))
         self.sweeps += [s._replace(log_evidence=self.evidence + s.log_evidence) for s in found.sweeps]
         self.evidence += found.log_evidence
         self.converged = self.converged and found.converged

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
-from ..inference import Inference, Watch, calibrated, infer_coupled
+from ..inference import Inference, LeftOut, Watch, calibrated, infer_coupled, left_out_of_classes
 from ..inference import cost as sweep_cost
 from ..kernels import Kernel
 from ..learning import AgainstRest, CoupledEvidence, Model, Step, refine_scales
@@ -20,7 +20,7 @@ from ..likelihoods.classes import ClassLikelihood, OneAgainstRest
 from ..numerics.cholesky import row_solver
 from ..posterior import ClassPosterior
 from ..runtime import NEVER, Deadline, best_of_three
-from ..selection import ClassDriver, Driver
+from ..selection import Driver, InTurns
 from ..shards import Basis, CoupledShard
 from .class_by_class import PairDriver, RestDriver
 from .one_function import Plan, Training
@@ -118,21 +118,24 @@ class ClassTraining(Training):
         driver.run(self.wanted)
         return driver.active[: driver.size].copy()
 
-    def _selector(self) -> Any:
+    @property
+    def start_from_sites(self) -> bool:
+        """Those that selection finds are of one class against the rest, or of none."""
+        return False
+
+    def _selector(self) -> Driver | InTurns:
         """Return a driver that lets the classes take turns; without labels there is nothing to take turns for."""
         if self.score_name in ("variance", "random"):
-            driver = self._driver(0, self.wanted)
-            return _WithoutSites(driver)
-        return ClassDriver(self._driver, self.n_functions, self.wanted, int(np.sum(~self.held_back)))
+            return self._driver(0, self.wanted)
+        return InTurns(self._driver, self.n_functions, self.wanted, int(np.sum(~self.held_back)))
 
-    def projected_shard(self, left_out: Rows | None = None) -> Any:
-        """Return all rows, but those left out, for inference with all of them."""
-        rows = np.arange(len(self.y)) if left_out is None else np.setdiff1d(np.arange(len(self.y)), left_out)
-        X = self.X if left_out is None else self.X[rows]
-        return CoupledShard(
-            rows, X, self.y[rows], self.kernel, self.class_likelihood, self.dtype, self.blur, self.feature_entries,
-            self.groups_of(rows),
-        )  # fmt: skip
+    def projected_shards(self, rows: Rows) -> list[Any]:
+        """Return some rows, ascending, for inference with all of them."""
+        likelihood = self.class_likelihood
+        return [
+            CoupledShard(at, X, self.y[at], self.kernel, likelihood, self.dtype, self.blur, entries)
+            for at, X, entries in self._cut(rows)
+        ]
 
     @property
     def class_likelihood(self) -> ClassLikelihood:
@@ -140,14 +143,13 @@ class ClassTraining(Training):
         likelihood: Any = self.likelihood
         return likelihood
 
-    def left_out(self, shard: Any, found: Inference) -> Floats:
-        """Latent means and variances of the rows of a shard, each without those of the same inputs, (2, n, C)."""
-        known: Floats = shard.left_out
-        return known
+    def left_out(self, shards: Any, rows: Rows, found: Inference) -> Floats:
+        """Latent means and variances of the rows of all shards, each without those of the same inputs, (2, n, C)."""
+        return left_out_of_classes(shards, self.groups_of(rows))
 
-    def infer(self, shard: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
+    def infer(self, shards: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
         """Run inference with all rows."""
-        return infer_coupled([shard], tolerance=self.site_tolerance, watch=watch)
+        return infer_coupled(shards, tolerance=self.site_tolerance, watch=watch)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Any:
         """Return the posterior of new inputs."""
@@ -156,11 +158,15 @@ class ClassTraining(Training):
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> CoupledEvidence:
         """Return what learning maximises."""
         tolerance, exact = max(tolerance, _ROUGH), self.exact_rows(rows)
-        return CoupledEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.group, exact)
+        return CoupledEvidence(
+            rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.group, exact, self.n_shards
+        )
 
-    def fitted_likelihood(self, shard: CoupledShard, found: Inference, left: float = np.inf) -> Any:
+    def fitted_likelihood(self, shards: Any, rows: Rows, found: Inference, left: float = np.inf) -> Any:
         """Return the likelihood to predict with: calibrated by what the cavities say of rows left out."""
-        return calibrated(self.class_likelihood.for_new_rows(), [shard])
+        weight = self.class_likelihood.take(rows).weight
+        known = LeftOut(self.left_out(shards, rows, found), self.y[rows], weight)
+        return calibrated(self.class_likelihood.for_new_rows(), [known])
 
     def refined(self, objective: CoupledEvidence, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model whose length scales predict rows left out best.
@@ -229,21 +235,6 @@ def _seconds(once: Callable[[], object]) -> float:
     start = time.perf_counter()
     once()
     return time.perf_counter() - start
-
-
-class _WithoutSites:
-    """A driver whose sites are those of another likelihood than the one that inference has."""
-
-    sites = None
-
-    def __init__(self, driver: Driver) -> None:
-        self.__dict__["driver"] = driver
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.driver, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self.driver, name, value)
 
 
 def class_bias(labels: Rows, n_classes: int, weight: Floats | None = None) -> Floats:

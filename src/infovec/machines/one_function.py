@@ -1,7 +1,7 @@
 """What a fit needs: from checked settings and data to selection, inference, learning and their cost."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -25,7 +25,7 @@ from ..scores import Score
 from ..selection import Driver, GainDriver, Patience, Schedule
 from ..selection.cost import calibrate, predict_bytes, predict_seconds
 from ..selection.precision import sufficient_precision
-from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard
+from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard, cut, share
 from .budget import feature_entries, shown_bytes, stub_entries
 from .sample import Sample
 from .settings import PROJECTED_GAIN
@@ -91,6 +91,7 @@ class Training:
     limit: int  # bytes that training may take
     group: Rows | None = None  # the same number for rows of equal inputs
     learned: int = 0  # numbers that were learned from these rows
+    n_shards: int = 1  # that the rows are cut into
 
     site_tolerance: ClassVar[float] = 1e-4
     """Largest change of a site at the end of inference, in units of the posterior."""
@@ -103,26 +104,41 @@ class Training:
         return 1
 
     def driver(self) -> "Driver | GainDriver":
-        """Return a driver with all rows in one shard."""
-        n = len(self.y)
+        """Return what selects rows."""
         if self.score_name == PROJECTED_GAIN:
-            return GainDriver(self.projected_shard(), self.wanted, self.schedule, self.priority, self.held_back)
+            every = np.arange(len(self.y))
+            return GainDriver(
+                self.projected_shards(every),
+                self.kernel,
+                self.likelihood,
+                self.wanted,
+                self.schedule,
+                self.priority,
+                self.held_back,
+            )
         likelihood, score = self.likelihood, self.score
         if self.score_name == "variance" and self.approximation == "projected":
             likelihood = _almost_no_noise(self.kernel, self.X)  # then what is left is that of a pivoted Cholesky factor
+        parts = cut(len(self.y), self.n_shards)
+        shards = [self._shard(number, part, likelihood, score) for number, part in enumerate(parts)]
+        return Driver(shards, self.kernel, likelihood, score, self.wanted, self.schedule)
+
+    def _shard(self, number: int, part: slice, likelihood: Likelihood, score: Score) -> LocalShard:
+        """Return some rows to select from, with their share of what all of them may have."""
+        n, here = len(self.y), len(self.y[part])
+        entries, d = self.rule.max_entries, self.wanted
+        rule = replace(self.rule, max_entries=None if entries is None else share(entries, here, n, d))
         common: tuple[Any, ...] = (
-            np.arange(n), self.X, self.y, self.priority, self.kernel, likelihood, score, self.wanted,
-            self.dtype, self.rule, self.held_back,
+            np.arange(n)[part], self.X if here == n else self.X[part], self.y[part], self.priority[part], self.kernel,
+            likelihood, score, d, self.dtype, rule, self.held_back[part],
         )  # fmt: skip
         if self.selection != "refilled":
-            shard = LocalShard(*common)
-        else:
-            rng = np.random.default_rng(int(1e9 * self.priority[0]))
-            shard = RefilledShard(
-                *common, index_size=max(_INDEX_SIZE, 2 * self.schedule.pool_size), retained=_RETAINED,
-                full_until=_FULL_UNTIL, rng=rng,
-            )  # fmt: skip
-        return Driver([shard], self.kernel, likelihood, score, self.wanted, self.schedule)
+            return LocalShard(*common)
+        seed = int(1e9 * self.priority[0])
+        return RefilledShard(
+            *common, index_size=share(max(_INDEX_SIZE, 2 * self.schedule.pool_size), here, n, 1), retained=_RETAINED,
+            full_until=_FULL_UNTIL, rng=np.random.default_rng([seed, number] if number else seed),
+        )  # fmt: skip
 
     @property
     def fitted_kernel(self) -> Kernel | list[Kernel]:
@@ -204,40 +220,46 @@ class Training:
         """Whether the sites that selection finds are those of this likelihood."""
         return self.score_name != "variance"
 
-    def projected_shard(self, left_out: Rows | None = None) -> ProjectedShard:
-        """Return all rows, but those left out, for inference with all of them."""
-        common: tuple[Any, ...] = (self.kernel, self.likelihood, self.dtype, self.blur, self.feature_entries)
-        rows = np.arange(len(self.y))
-        if left_out is None:
-            return ProjectedShard(rows, self.X, self.y, *common)
-        rows = np.setdiff1d(rows, left_out)
-        return ProjectedShard(rows, self.X[rows], self.y[rows], *common)
+    def projected_shards(self, rows: Rows) -> list[Any]:
+        """Return some rows, ascending, for inference with all of them."""
+        return [
+            ProjectedShard(at, X, self.y[at], self.kernel, self.likelihood, self.dtype, self.blur, entries)
+            for at, X, entries in self._cut(rows)
+        ]
 
-    def infer(self, shard: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
+    def _cut(self, rows: Rows) -> Iterator[tuple[Rows, Inputs, int]]:
+        """Rows of each shard, their inputs, and how many numbers of V it may keep."""
+        n = len(rows)
+        for part in cut(n, self.n_shards):
+            at = rows[part]
+            entries = share(self.feature_entries, len(at), n)
+            yield at, self.X if len(at) == len(self.y) else self.X[at], entries
+
+    def infer(self, shards: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
         """Run inference with all rows, from the sites that selection found; the watch ends it."""
         start = sites if self.start_from_sites else None
-        return infer([shard], start, self.site_tolerance, watch=watch, rescue=True)
+        return infer(shards, start, self.site_tolerance, watch=watch, rescue=True)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
         """Return the posterior of new inputs; X holds the active ones."""
         return ProjectedPosterior(self.kernel, X, basis.L, *found.beliefs)
 
-    def fitted_likelihood(self, shard: Any, found: Inference, left: float = np.inf) -> Likelihood:
+    def fitted_likelihood(self, shards: Any, rows: Rows, found: Inference, left: float = np.inf) -> Likelihood:
         """Return the likelihood to predict with, by as many rows left out as there are seconds left for."""
         if not self.calibrate or not isinstance(self.likelihood, Discrete):
             return self.likelihood
-        likelihood, y, known = shard.likelihood, shard.y, self.left_out(shard, found)
+        likelihood, y, known = self.likelihood.take(rows), self.y[rows], self.left_out(shards, rows, found)
         if np.isfinite(left):
             few = np.arange(len(y))[:_TIMED]
             once = partial(likelihood.take(few).log_proba, *known[:, few])
             most = max(_CALIBRATED, int(left * len(few) / (_TRIALS * max(best_of_three(once), 1e-9))))
-            some = np.sort(np.argsort(-self.priority[shard.rows], kind="stable")[:most])
+            some = np.sort(np.argsort(-self.priority[rows], kind="stable")[:most])
             likelihood, y, known = likelihood.take(some), y[some], known[:, some]
         return self.likelihood.with_spread(best_spread(likelihood, y, known).share)
 
-    def left_out(self, shard: Any, found: Inference) -> Floats:
-        """Latent means and variances of the rows of a shard, each without those of the same inputs."""
-        return left_out([shard], found.beliefs, self.groups_of(shard.rows))
+    def left_out(self, shards: Any, rows: Rows, found: Inference) -> Floats:
+        """Latent means and variances of the rows of all shards, each without those of the same inputs."""
+        return left_out(shards, found.beliefs, self.groups_of(rows))
 
     def groups_of(self, rows: Rows) -> Rows | None:
         """Return which of some rows have equal inputs."""
@@ -265,7 +287,9 @@ class Training:
     def objective(self, rows: Rows, active: Rows, tolerance: float) -> ProjectedEvidence:
         """Return what learning maximises for these rows, whose numbers in the whole training set are given."""
         exact = self.exact_rows(rows)
-        return ProjectedEvidence(rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.group, exact)
+        return ProjectedEvidence(
+            rows, self.X, self.y, active, self.dtype, self.blur, tolerance, self.group, exact, self.n_shards
+        )
 
     def exact_rows(self, rows: Rows) -> Callable[[], Inputs]:
         """Return how to get the inputs of some of the given rows in double precision, should they be needed."""

@@ -12,7 +12,7 @@ from ..inference import LOST, Sweep, some_rows, without_own_site
 from ..likelihoods import Discrete, Likelihood, total_weight
 from ..posterior import FactorisedPosterior, Posterior
 from ..runtime import Deadline, Interruption
-from ..selection import Driver, GainDriver, Patience, Progress, StopReason
+from ..selection import Driver, Patience, Progress, Selector, StopReason
 from .all_rows import infer_all_rows
 from .class_by_class import SeparateDriver
 from .one_function import Training
@@ -84,7 +84,7 @@ class Run:
 
     Parameters
     ----------
-    driver : Driver
+    driver : Selector
     X : inputs of all training rows, in double precision or as given
     training : Training
     tell : callable, optional
@@ -94,7 +94,7 @@ class Run:
 
     def __init__(
         self,
-        driver: Driver | GainDriver,
+        driver: Selector,
         X: Inputs,
         training: Training,
         tell: Callable[[Progress], bool] | None,
@@ -157,7 +157,7 @@ class Run:
         assert isinstance(self.driver, Driver)
         driver, likelihood, d = self.driver, self.training.likelihood, self.driver.size
         posterior, outside, active = driver.posterior(self.X), driver.log_likelihood_outside(), driver.active[:d].copy()
-        known = np.concatenate([active, *(shard.rows[~shard.taken] for shard in driver.shards)])
+        known = np.concatenate([active, driver.outside()])
         self._free()
         evidence = log_evidence(posterior, driver.y[:d], likelihood.take(active), outside)
         return Result(
@@ -173,7 +173,7 @@ class Run:
 
     def _free(self) -> None:
         if not self.training.keep:
-            self.driver.shards = []  # their memory is needed now
+            self.driver.release()  # its memory is needed now
 
     def _beyond_time(self) -> Rows | None:
         """Rows for which not even a few sweeps would end in time, the last in line; None if there are none."""
@@ -190,6 +190,7 @@ class Run:
         training, driver = self.training, self.driver
         active = driver.active[: driver.size].copy()
         start, times = time.perf_counter(), [time.perf_counter()]
+        sites = driver.sites if training.start_from_sites else None
 
         def watch(sweep: Sweep) -> bool:
             times.append(time.perf_counter())
@@ -198,19 +199,18 @@ class Run:
             told = self.tell and self.tell(
                 Progress(driver.size, wanted, sweep.change, seconds, None, sweep.log_evidence)
             )
-            known = driver.sites is not None or len(times) > 2  # the posterior has the sites before the last sweep
+            known = sites is not None or len(times) > 2  # the posterior has the sites before the last sweep
             self.late = known and self._left < _NEXT * (times[-1] - times[-2])  # the next one would end too late
             return bool(told) or interruption.asked or self.late
 
         with Interruption() as interruption:
             deadline = Deadline(self.end, lambda: interruption.asked)
-            projected = infer_all_rows(training, active, self.X, driver.sites, watch, left_out, deadline)
-        posterior, shard, found = projected
-        likelihood = training.fitted_likelihood(shard, found, max(self._left, _LAST))
-        sites = projected.sites(active)
+            projected = infer_all_rows(training, active, self.X, sites, watch, left_out, deadline)
+        posterior, shards, rows, found, dtype = projected
+        likelihood = training.fitted_likelihood(shards, rows, found, max(self._left, _LAST))
         real = training.n_functions == 1 and not isinstance(likelihood, Discrete)
-        residuals = training.residuals(training.left_out(shard, found), shard.rows) if real else None
+        residuals = training.residuals(training.left_out(shards, rows, found), rows) if real else None
         return interruption.asked, Result(
-            posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps,
-            total_weight(shard.likelihood, len(shard.rows)), str(shard.dtype), residuals,
+            posterior, likelihood, active, *projected.sites(active), found.log_evidence, found.converged, found.sweeps,
+            total_weight(training.likelihood.take(rows), len(rows)), dtype, residuals,
         )  # fmt: skip

@@ -7,14 +7,15 @@ import numpy as np
 
 from .._types import Floats, Rows
 from ..runtime import Interruption
-from .driver import Callback, Driver, Progress, StopReason
+from .driver import Driver
+from .protocol import Callback, Progress, StopReason
 from .schedule import Patience
 
-__all__ = ["ClassDriver"]
+__all__ = ["InTurns"]
 
 
-class ClassDriver:
-    """Rows that machines of one class against the rest select, in turns, with the face of a driver.
+class InTurns:
+    """Selects rows for many classes by machines of one class against the rest, in turns.
 
     Each machine goes on until, together, they have enough distinct rows: for d rows of C classes each includes little
     more than d / C, so that all of them together cost less than one machine with d.
@@ -38,13 +39,8 @@ class ClassDriver:
         self._offered = [0] * n_classes
         self.size, self._seconds = 0, 0.0
 
-    @property
-    def shards(self) -> list[object]:
-        """What selection keeps; an empty list gives it back."""
-        return [shard for driver in self._drivers for shard in driver.shards]
-
-    @shards.setter
-    def shards(self, value: list[object]) -> None:
+    def release(self) -> None:
+        """Give back the memory of all machines; what was found stays, and nothing can be added."""
         self._drivers = []
 
     @property

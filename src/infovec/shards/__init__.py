@@ -1,12 +1,28 @@
 """Layer 2: the rows of the training set in pieces, each with its stubs and marginals."""
 
 from .coupled import CoupledShard, solvers
+from .cut import cut, share
 from .eligibility import break_ties, open_scores
+from .gain import coupling_free_gain
 from .index import IndexRule
 from .local import LocalShard
-from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
+from .messages import (
+    Basis,
+    Beliefs,
+    Candidates,
+    Facts,
+    Gains,
+    Inclusions,
+    Marginals,
+    Representation,
+    Steps,
+    Sums,
+    Swept,
+    Traits,
+)
 from .projected import Cavity, ProjectedShard
 from .projections import Projections
+from .protocol import Shard, SiteShard
 from .refilled import RefilledShard
 from .stubs import Seen, Stubs
 
@@ -16,19 +32,28 @@ __all__ = [
     "Candidates",
     "Cavity",
     "CoupledShard",
+    "Facts",
+    "Gains",
     "Inclusions",
     "IndexRule",
     "LocalShard",
+    "Marginals",
     "ProjectedShard",
     "Projections",
     "RefilledShard",
     "Representation",
     "Seen",
+    "Shard",
+    "SiteShard",
     "Steps",
     "Stubs",
     "Sums",
     "Swept",
+    "Traits",
     "break_ties",
+    "coupling_free_gain",
+    "cut",
     "open_scores",
+    "share",
     "solvers",
 ]

@@ -12,8 +12,8 @@ from ..likelihoods.classes import ClassLikelihood, ClassMoments
 from ..numerics.cholesky import row_solver
 from ..numerics.groups import of_groups
 from ..runtime import for_each
-from .messages import Steps
-from .projected import Cavity, in_units, log_site_integral, take_out
+from .messages import Marginals, Steps, Traits
+from .projected import Cavity, in_units, log_site_integral, rows_of, take_out
 from .projections import Projections
 
 __all__ = ["CoupledShard", "Solver", "Swept", "solvers"]
@@ -91,9 +91,31 @@ class CoupledShard(Projections):
         self._trail: list[tuple[Floats, Floats, Floats]] = []  # sites before the last sweep, and the one before
 
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Precisions and shifts of some rows, shape (len(rows), C)."""
-        at = np.searchsorted(self.rows, rows)
-        return self.precision[at], self.b[at]
+        """Precisions and shifts of some rows, shape (len(rows), C); zero for those that are not here."""
+        return rows_of(self.rows, rows, self.precision), rows_of(self.rows, rows, self.b)
+
+    def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
+        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
+        at = np.searchsorted(rows, self.rows)
+        self.precision[:], self.b[:] = precision[at], b[at]
+
+    def traits(self) -> Traits:
+        """Return what inference must know."""
+        likelihood, n = self.likelihood, len(self.rows)
+        return Traits(n, likelihood.n_classes, self.dtype, self.whole, False, True, likelihood.couples)
+
+    def log_sites(self) -> float:
+        """Logs of the constants of the sites, added up."""
+        return float(np.sum(self.log_site))
+
+    def sharpness(self, common: float) -> Floats:
+        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+        return (self.prior_var - common)[:, None] * self.precision
+
+    def seen_before(self) -> Marginals:
+        """Return what the last sweep saw of the projections of each row, and the sites that it saw it with."""
+        mean, var, precision, b = self.seen.copy()
+        return Marginals(mean, var, precision, b, self.variance_left.copy())
 
     @property
     def weight(self) -> Floats | None:
@@ -201,14 +223,14 @@ class CoupledShard(Projections):
         tilted = self.likelihood.take(at).tilted(self.labels[at], cavity.cavity_mean, var)
         return tilted, tilted.nu / np.maximum(1.0 - cavity.cavity_var * tilted.nu, 1e-12)
 
-    def sweep(
-        self, mean: Floats, solve: Sequence[Solver], damping: float, still: float, pace: float, tied: bool
-    ) -> Swept:
+    def sweep(self, mean: Floats, factors: Floats, damping: float, still: float, pace: float, tied: bool) -> Swept:
         """Update the sites of all open rows at once, each from its own cavities; see ProjectedShard.
 
-        ``tied`` counts on ``couple`` to follow, with the change of the mean that solves for all classes at once.
+        ``mean`` and ``factors`` are those of the posteriors of v, one for each class. ``tied`` counts on ``couple`` to
+        follow, with the change of the mean that solves for all classes at once.
         """
         open_, settled, steps, lock = self._empty(), self._empty(), [Steps(0.0, 0.0, 0.0)], Lock()
+        solve = solvers(factors, self.dtype)
         self._missing[:] = 0.0
         self._trail = [(self.precision.copy(), self.b.copy(), self.log_site.copy()), *self._trail[:1]]
 

@@ -91,6 +91,14 @@ class Projections:
         self._kept, self.variance_left, self.depth = other._kept, other.variance_left.copy(), other.depth
         self._spare = []
 
+    def open_all(self) -> None:
+        """Let the next sweep visit all rows."""
+        self.open[:] = True
+
+    def n_open(self) -> int:
+        """Return how many rows the next sweep visits."""
+        return int(np.sum(self.open))
+
     @property
     def basis(self) -> Basis:
         """The active set."""

@@ -1,0 +1,132 @@
+"""What those who work with shards may ask of them. Only numbers, arrays and named tuples of them go to and fro."""
+
+from typing import Protocol, runtime_checkable
+
+from .._types import Floats, Inputs, Rows
+from .messages import (
+    Basis,
+    Beliefs,
+    Candidates,
+    Facts,
+    Gains,
+    Inclusions,
+    Marginals,
+    Representation,
+    Sums,
+    Swept,
+    Traits,
+)
+
+__all__ = ["Shard", "SiteShard"]
+
+
+@runtime_checkable
+class Shard(Protocol):
+    """Rows to select from, with their stubs and marginals."""
+
+    def facts(self) -> Facts:
+        """Return what a driver must know before it starts."""
+
+    def candidates(self, k: int) -> Candidates:
+        """Return the k best rows that may be included, best first."""
+
+    def this(self, row: int) -> Candidates:
+        """Return the given row, if it is here."""
+
+    def absorb(self, block: Inclusions) -> None:
+        """Take note of newly included rows, wherever they are."""
+
+    def pin(self, rows: Rows) -> None:
+        """Keep some rows in the index whatever their score, until ``unpin``."""
+
+    def unpin(self) -> None:
+        """Keep only rows that are held back."""
+
+    def refill(self, whole: Representation) -> None:
+        """Exchange rows of the index for others, if that is what it does; see ``Facts.refilled``."""
+
+    def enlarge(self, capacity: int, max_entries: int | None) -> None:
+        """Make room for more inclusions, with a cap on the numbers in the stub matrix of this shard."""
+
+    def rewind(self, beta: Floats, active: Rows) -> None:
+        """Undo the last inclusions: ``beta`` is that of all of them, ``active`` the rows that stay."""
+
+    def restore(self, whole: Representation, active: Rows) -> None:
+        """Make everything anew from the representation, whatever state it is in."""
+
+    def considered(self) -> Rows:
+        """Return the rows that may still be included."""
+
+    def outside(self) -> Rows:
+        """Return the rows that are considered and not included, with those held back."""
+
+    def log_likelihood_outside(self) -> float:
+        """Sum of log Z over these."""
+
+    def log_likelihood_held_back(self) -> tuple[float, int]:
+        """Sum of log Z over the rows held back, and their number."""
+
+
+@runtime_checkable
+class SiteShard(Protocol):
+    """Rows with sites on their projections onto the active set, as expectation propagation needs them."""
+
+    def project(self, basis: Basis) -> None:
+        """Take a new active set."""
+
+    def traits(self) -> Traits:
+        """Return what inference must know, once there is an active set."""
+
+    def start(self, rows: Rows, precision: Floats, b: Floats) -> Sums:
+        """Give some rows the sites they have elsewhere, all others none."""
+
+    def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
+        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
+
+    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Precisions and shifts of some rows; zero for those that are not here."""
+
+    def sums(self) -> Sums:
+        """Sites of all rows added up."""
+
+    def log_sites(self) -> float:
+        """Logs of the constants of the sites, added up."""
+
+    def sharpness(self, common: float) -> Floats:
+        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+
+    def marginals(self, beliefs: Beliefs) -> Marginals:
+        """Return what the posterior says of the projections, for all rows here."""
+
+    def gains(self, beliefs: Beliefs, k: int, barred: Rows) -> Gains:
+        """Return the k rows whose becoming active would gain most, best first, none of those that are barred."""
+
+    def inputs(self, rows: Rows) -> tuple[Rows, Inputs]:
+        """Return which of some rows are here, by their positions among them, and their inputs."""
+
+    def look(self, depth: int) -> Sums:
+        """See the first ``depth`` rows of the active set only."""
+
+    def open_all(self) -> None:
+        """Let the next sweep visit all rows."""
+
+    def n_open(self) -> int:
+        """Return how many rows the next sweep visits."""
+
+    def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept:
+        """Update the sites of all open rows at once, each from its own cavity."""
+
+    def undo(self) -> None:
+        """Forget the last sweep."""
+
+    def shorten(self, share: float) -> Sums:
+        """Take a share of the last step only."""
+
+    def exact(self) -> Sums:
+        """Give all rows their sites where these are the likelihood itself."""
+
+    def make_proper(self) -> Sums:
+        """Take away sites of negative precision, and what is no site."""
+
+    def begin_again(self) -> Sums:
+        """Forget sites that lead nowhere."""
