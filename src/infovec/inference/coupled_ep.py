@@ -8,7 +8,7 @@ from scipy.linalg import cho_solve
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 from ..runtime import own_threads
-from ..shards import Beliefs, CoupledShard
+from ..shards import Beliefs, ClassShard
 from .class_by_class import infer_apart
 from .ep import SHORTER, TRIES, Inference, Sweep, Watch, astray, next_damping
 
@@ -20,7 +20,7 @@ _CG_STEPS, _CG_TOLERANCE = 40, 0.03  # of the linear solve of a Newton step
 
 
 def infer_coupled(
-    shards: Sequence[CoupledShard],
+    shards: Sequence[ClassShard],
     tolerance: float = 1e-4,
     max_sweeps: int = 100,
     watch: Watch | None = None,
@@ -40,7 +40,7 @@ def infer_coupled(
 
     Parameters
     ----------
-    shards : sequence of CoupledShard
+    shards : sequence of ClassShard
         Already projected onto the active set.
     tolerance : float
         Largest change of a site, in units of the posterior, that counts as none.
@@ -54,7 +54,7 @@ def infer_coupled(
         return _settle(shards, tolerance, max_sweeps, watch)
 
 
-def _settle(shards: Sequence[CoupledShard], tolerance: float, max_sweeps: int, watch: Watch | None) -> Inference:
+def _settle(shards: Sequence[ClassShard], tolerance: float, max_sweeps: int, watch: Watch | None) -> Inference:
     state = _State(shards)
     sweeps: list[Sweep] = []
     while len(sweeps) < max_sweeps:
@@ -72,7 +72,7 @@ def _settle(shards: Sequence[CoupledShard], tolerance: float, max_sweeps: int, w
 class _State:
     """Sites added up, the posterior they give, and how far to move the next time."""
 
-    def __init__(self, shards: Sequence[CoupledShard]) -> None:
+    def __init__(self, shards: Sequence[ClassShard]) -> None:
         self.shards, self.n = shards, sum(s.traits().n_rows for s in shards)
         self.moving = _total([s.sums() for s in shards])
         self.settled = np.zeros_like(self.moving)

@@ -7,7 +7,7 @@ import numpy as np
 from .._types import Floats, Rows
 from ..numerics.groups import of_groups
 from ..runtime import own_threads
-from ..shards import Beliefs, CoupledShard, Marginals, SiteShard
+from ..shards import Beliefs, ClassShard, Marginals, SiteShard
 from ..shards.projected import take_out
 
 __all__ = ["left_out", "left_out_of_classes"]
@@ -36,7 +36,7 @@ def left_out(shards: Sequence[SiteShard], beliefs: Beliefs, group: Rows | None =
     return _without(known, known.variance_left, group, shards[0].traits().dtype)
 
 
-def left_out_of_classes(shards: Sequence[CoupledShard], group: Rows | None = None) -> Floats:
+def left_out_of_classes(shards: Sequence[ClassShard], group: Rows | None = None) -> Floats:
     """Return the same for every class, as the last sweep left it, shape (2, n, C)."""
     known = _together([shard.seen_before() for shard in shards])
     return _without(known, known.variance_left[:, None], group, shards[0].traits().dtype)

@@ -92,7 +92,7 @@ class ProjectedEvidence:
     def _cut(self) -> Iterator[tuple[Rows, Inputs, Floats]]:
         """Rows, inputs and targets of each shard."""
         for part in cut(len(self.y), self.n_shards):
-            yield self.rows[part], self.X if self.n_shards == 1 else self.X[part], self.y[part]
+            yield self.rows[part], self.X if len(self.y[part]) == len(self.y) else self.X[part], self.y[part]
 
     def _project(self, shards: Sequence[ProjectedShard | CoupledShard], kernel: Kernel) -> Basis:
         """Give the shards their active set, and the sites of the last evaluation."""

@@ -106,16 +106,8 @@ class Training:
     def driver(self) -> "Driver | GainDriver":
         """Return what selects rows."""
         if self.score_name == PROJECTED_GAIN:
-            every = np.arange(len(self.y))
-            return GainDriver(
-                self.projected_shards(every),
-                self.kernel,
-                self.likelihood,
-                self.wanted,
-                self.schedule,
-                self.priority,
-                self.held_back,
-            )
+            shards, told = self.projected_shards(np.arange(len(self.y))), (self.priority, self.held_back)
+            return GainDriver(shards, self.kernel, self.likelihood, self.wanted, self.schedule, *told)
         likelihood, score = self.likelihood, self.score
         if self.score_name == "variance" and self.approximation == "projected":
             likelihood = _almost_no_noise(self.kernel, self.X)  # then what is left is that of a pivoted Cholesky factor

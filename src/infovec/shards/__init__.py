@@ -15,14 +15,17 @@ from .messages import (
     Inclusions,
     Marginals,
     Representation,
+    Slopes,
     Steps,
     Sums,
     Swept,
+    SweptClasses,
     Traits,
 )
+from .one_class import OneClass
 from .projected import Cavity, ProjectedShard
 from .projections import Projections
-from .protocol import Shard, SiteShard
+from .protocol import ClassShard, Shard, SiteShard
 from .refilled import RefilledShard
 from .stubs import Seen, Stubs
 
@@ -31,6 +34,7 @@ __all__ = [
     "Beliefs",
     "Candidates",
     "Cavity",
+    "ClassShard",
     "CoupledShard",
     "Facts",
     "Gains",
@@ -38,6 +42,7 @@ __all__ = [
     "IndexRule",
     "LocalShard",
     "Marginals",
+    "OneClass",
     "ProjectedShard",
     "Projections",
     "RefilledShard",
@@ -45,10 +50,12 @@ __all__ = [
     "Seen",
     "Shard",
     "SiteShard",
+    "Slopes",
     "Steps",
     "Stubs",
     "Sums",
     "Swept",
+    "SweptClasses",
     "Traits",
     "break_ties",
     "coupling_free_gain",

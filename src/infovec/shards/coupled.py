@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,25 +12,19 @@ from ..likelihoods.classes import ClassLikelihood, ClassMoments
 from ..numerics.cholesky import row_solver
 from ..numerics.groups import of_groups
 from ..runtime import for_each
-from .messages import Marginals, Steps, Traits
+from .messages import Marginals, Slopes, Steps, SweptClasses, Traits
+from .one_class import OneClass
 from .projected import Cavity, in_units, log_site_integral, rows_of, take_out
 from .projections import Projections
+from .slopes import slopes_of_classes
 
-__all__ = ["CoupledShard", "Solver", "Swept", "solvers"]
+__all__ = ["CoupledShard", "Solver", "solvers"]
 
 Solver: TypeAlias = Callable[[Floats], Floats]
 _FAINT = 1e-9  # precision of a site, as a share of the posterior's, that is left out of the sums
 _LEAST_SHARE = 1e-12
 _MOST_TAKEN = 0.9  # of what is known of a projection without its row
 _MOST_TIED = 0.95  # of q_y sum pi, which is below one
-
-
-class Swept(NamedTuple):
-    """What a sweep over the rows of a shard found: sums of pi V V^T for every class, shape (C, d, d), and steps."""
-
-    open: Floats  # over the rows that moved
-    settled: Floats  # over the rows that did not, to be left alone until all rows are visited again
-    steps: Steps
 
 
 def solvers(factors: Floats, dtype: str) -> list[Solver]:
@@ -129,6 +123,19 @@ class CoupledShard(Projections):
         cavity = take_out(mean, var, of_groups(precision, self.group), of_groups(b, self.group), self.dtype)
         return np.stack([cavity.cavity_mean, cavity.cavity_var + self.variance_left[:, None]])
 
+    def begin_apart(self) -> bool:
+        """Forget the constants of the sites, to which each class will add its own; say whether there are any sites."""
+        self.log_site[:] = 0.0
+        return bool(np.any(self.precision))
+
+    def one_class(self, c: int) -> OneClass:
+        """Return the same rows with the sites of one class only, where classes are independent."""
+        return OneClass(self, c)
+
+    def slopes(self, mean: Floats, factors: Floats, covariances: Floats, inverse: Floats) -> Slopes:
+        """Return what the rows here add to the gradient of the evidence; inverse is L^-1, the others of every class."""
+        return slopes_of_classes(self, mean, factors, covariances, inverse)
+
     def shift(self) -> Floats:
         """Sum of b V over all rows, shape (C, d)."""
         return self._each(lambda chunk, V: self.b[chunk])
@@ -223,7 +230,9 @@ class CoupledShard(Projections):
         tilted = self.likelihood.take(at).tilted(self.labels[at], cavity.cavity_mean, var)
         return tilted, tilted.nu / np.maximum(1.0 - cavity.cavity_var * tilted.nu, 1e-12)
 
-    def sweep(self, mean: Floats, factors: Floats, damping: float, still: float, pace: float, tied: bool) -> Swept:
+    def sweep(
+        self, mean: Floats, factors: Floats, damping: float, still: float, pace: float, tied: bool
+    ) -> SweptClasses:
         """Update the sites of all open rows at once, each from its own cavities; see ProjectedShard.
 
         ``mean`` and ``factors`` are those of the posteriors of v, one for each class. ``tied`` counts on ``couple`` to
@@ -254,7 +263,7 @@ class CoupledShard(Projections):
 
         for_each(visit, self.chunks)
         largest, along, square = np.array(steps).T
-        return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
+        return SweptClasses(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
 
     def undo(self) -> None:
         """Forget the last sweep."""

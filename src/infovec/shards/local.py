@@ -236,6 +236,11 @@ class LocalShard:
         self.taken, self.held_back, self.pinned = self.taken[kept], self.held_back[kept], self.pinned[kept]
         self._bind()
 
+    def pretend(self, size: int) -> None:
+        """Have so many inclusions behind it that said nothing: to find out what the next ones will cost."""
+        self.size, self.mean[:], self.var[:], self.taken[:] = size, 0.0, self.prior_var, False
+        self.M[:] = 0.0
+
     def enlarge(self, capacity: int, max_entries: int | None) -> None:
         """Make room for more inclusions; nothing is computed anew."""
         self.rule = replace(self.rule, max_entries=max_entries)

@@ -13,9 +13,11 @@ __all__ = [
     "Inclusions",
     "Marginals",
     "Representation",
+    "Slopes",
     "Steps",
     "Sums",
     "Swept",
+    "SweptClasses",
     "Traits",
 ]
 
@@ -134,6 +136,14 @@ class Gains(NamedTuple):
         return Gains(*(v[:, at] if name == "cavity" else v[at] for name, v in zip(self._fields, self, strict=True)))
 
 
+class Slopes(NamedTuple):
+    """What rows add to the gradient of the evidence."""
+
+    kernel: Floats  # in theta of the kernel, through all but K_I
+    likelihood: Floats  # in theta of the likelihood
+    VwV: Floats  # sum of w_i V_i V_i^T, with w_i the derivative of log Z_i in its variance
+
+
 class Steps(NamedTuple):
     """How far sites had to go in a sweep, in units of the posterior, and the step before."""
 
@@ -147,4 +157,12 @@ class Swept(NamedTuple):
 
     open: Sums  # over the rows that moved
     settled: Sums  # over the rows that did not, to be left alone until all rows are visited again
+    steps: Steps
+
+
+class SweptClasses(NamedTuple):
+    """What a sweep over the rows of a shard found: sums of pi V V^T for every class, shape (C, d, d), and steps."""
+
+    open: Floats  # over the rows that moved
+    settled: Floats  # over the rows that did not, to be left alone until all rows are visited again
     steps: Steps

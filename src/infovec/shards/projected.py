@@ -12,8 +12,9 @@ from ..likelihoods import Likelihood, Site, Tilted
 from ..numerics.cholesky import row_solver
 from ..runtime import for_each
 from .gain import best_by_gain
-from .messages import Beliefs, Gains, Marginals, Steps, Sums, Swept, Traits
+from .messages import Beliefs, Gains, Marginals, Slopes, Steps, Sums, Swept, Traits
 from .projections import Projections
+from .slopes import slopes
 
 __all__ = ["Cavity", "ProjectedShard", "in_units", "log_site_integral", "rows_of", "take_out"]
 
@@ -129,6 +130,10 @@ class ProjectedShard(Projections):
     def gains(self, beliefs: Beliefs, k: int, barred: Rows) -> Gains:
         """Return the k rows whose becoming active would gain most, best first, none of those that are barred."""
         return best_by_gain(self, beliefs, k, barred)
+
+    def slopes(self, beliefs: Beliefs, half: Floats, inverse: Floats) -> Slopes:
+        """Return what the rows here add to the gradient of the evidence; half is Q^-1, inverse L^-1."""
+        return slopes(self, beliefs, half, inverse)
 
     def inputs(self, rows: Rows) -> tuple[Rows, Inputs]:
         """Return which of some rows are here, by their positions among them, and their inputs."""

@@ -22,7 +22,7 @@ _WHOLE = 2**18  # numbers of V that are too few to divide among threads
 def chunk_rows(n: int, d: int) -> int:
     """Rows in a chunk: twice as many as are active at least, so that adding up d x d sums takes little of the time."""
     most = max(_CHUNK_ENTRIES // max(d, 1), 2 * d, 256)
-    return min(most, n if n * d <= _WHOLE else max(-(-n // 2), 1))
+    return max(1, min(most, n if n * d <= _WHOLE else -(-n // 2)))
 
 
 class Projections:

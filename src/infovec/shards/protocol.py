@@ -12,12 +12,14 @@ from .messages import (
     Inclusions,
     Marginals,
     Representation,
+    Slopes,
     Sums,
     Swept,
+    SweptClasses,
     Traits,
 )
 
-__all__ = ["Shard", "SiteShard"]
+__all__ = ["ClassShard", "Shard", "SiteShard"]
 
 
 @runtime_checkable
@@ -101,6 +103,9 @@ class SiteShard(Protocol):
     def gains(self, beliefs: Beliefs, k: int, barred: Rows) -> Gains:
         """Return the k rows whose becoming active would gain most, best first, none of those that are barred."""
 
+    def slopes(self, beliefs: Beliefs, half: Floats, inverse: Floats) -> Slopes:
+        """Return what the rows here add to the gradient of the evidence; half is Q^-1, inverse L^-1."""
+
     def inputs(self, rows: Rows) -> tuple[Rows, Inputs]:
         """Return which of some rows are here, by their positions among them, and their inputs."""
 
@@ -130,3 +135,77 @@ class SiteShard(Protocol):
 
     def begin_again(self) -> Sums:
         """Forget sites that lead nowhere."""
+
+
+class OneClassShard(SiteShard, Protocol):
+    """One class of a shard of many."""
+
+    def tell(self) -> None:
+        """Give the sites to the shard of all classes."""
+
+
+@runtime_checkable
+class ClassShard(Protocol):
+    """Rows with a site for each of C classes; the posteriors of v have means (C, d) and factors (C, d, d)."""
+
+    def project(self, basis: Basis) -> None:
+        """Take a new active set."""
+
+    def traits(self) -> Traits:
+        """Return what inference must know, once there is an active set."""
+
+    def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
+        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
+
+    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Precisions and shifts of some rows, shape (len(rows), C); zero for those that are not here."""
+
+    def sums(self) -> Floats:
+        """Sum of pi V V^T over all rows, for every class."""
+
+    def shift(self) -> Floats:
+        """Sum of b V over all rows, shape (C, d)."""
+
+    def log_sites(self) -> float:
+        """Logs of the constants of the sites, added up."""
+
+    def sharpness(self, common: float) -> Floats:
+        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+
+    def seen_before(self) -> Marginals:
+        """Return what the last sweep saw of the projections of each row, and the sites that it saw it with."""
+
+    def slopes(self, mean: Floats, factors: Floats, covariances: Floats, inverse: Floats) -> Slopes:
+        """Return what the rows here add to the gradient of the evidence; inverse is L^-1."""
+
+    def open_all(self) -> None:
+        """Let the next sweep visit all rows."""
+
+    def n_open(self) -> int:
+        """Return how many rows the next sweep visits."""
+
+    def sweep(
+        self, mean: Floats, factors: Floats, damping: float, still: float, pace: float, tied: bool
+    ) -> SweptClasses:
+        """Update the sites of all open rows at once, each from its own cavities."""
+
+    def missing(self) -> Floats:
+        """What the forces would change by if the mean of v stood still, added up, shape (C, d)."""
+
+    def response(self, change: Floats) -> Floats:
+        """By how much the forces fall when the mean of v changes, added up, shape (C, d)."""
+
+    def couple(self, change: Floats, damping: float) -> None:
+        """Let the forces fall as those of coupled classes do when the mean of v changes."""
+
+    def undo(self) -> None:
+        """Forget the last sweep."""
+
+    def shorten(self, share: float) -> Floats:
+        """Take a share of the last step only; return the sum of pi V V^T over all rows, for every class."""
+
+    def begin_apart(self) -> bool:
+        """Forget the constants of the sites, to which each class will add its own; say whether there are any sites."""
+
+    def one_class(self, c: int) -> OneClassShard:
+        """Return the same rows with the sites of one class only, where classes are independent."""
