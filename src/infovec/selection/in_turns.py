@@ -81,7 +81,7 @@ class InTurns:
         with Interruption() as interruption:
             while len(self._order) < wanted:
                 before, left = sum(self._offered), max_seconds - (time.perf_counter() - start)
-                reason = self._round(wanted, left, interruption)
+                reason = self._round(wanted, left, interruption, start)
                 self.size = min(wanted, len(self._order))
                 seconds = self._seconds + time.perf_counter() - start
                 last = self._scores[-1] if self._scores else 0.0
@@ -96,7 +96,7 @@ class InTurns:
         self._seconds += time.perf_counter() - start
         return reason
 
-    def _round(self, wanted: int, max_seconds: float, interruption: Interruption) -> StopReason:
+    def _round(self, wanted: int, max_seconds: float, interruption: Interruption, began: float) -> StopReason:
         """Let every class include as many more as should suffice; take their choices in turns."""
         start, more = time.perf_counter(), -(-(wanted - len(self._order)) // self.n_classes)
         offers: list[list[tuple[int, float]]] = []
@@ -109,7 +109,7 @@ class InTurns:
             driver.run(at + more, max_seconds=(max_seconds - (time.perf_counter() - start)) / (self.n_classes - c))
             offers.append(list(zip(driver.active[at : driver.size].tolist(), driver.scores[at:], strict=False)))
             self._offered[c] = driver.size
-        seconds = self._seconds + time.perf_counter() - start
+        seconds = self._seconds + time.perf_counter() - began
         known = set(self._order)
         for turn in range(max(map(len, offers), default=0)):
             for offer in offers:
