@@ -55,7 +55,13 @@ def infer_coupled(
 
 
 class _Coupled(Sites[Floats]):
-    """Sites of all classes, with a posterior for each; near the end of the way the classes move together."""
+    """Sites of all classes, with a posterior for each.
+
+    Near the end the classes move together, farther away each moves alone. A site has farther to go in one of these ways
+    than in the other, and they may take turns for a while, so the changes of two sweeps in turn do not compare.
+    """
+
+    steady = False
 
     def __init__(self, shards: Sequence[CoupledShard]) -> None:
         super().__init__(shards, total([shard.sums() for shard in shards]))

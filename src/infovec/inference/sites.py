@@ -50,6 +50,8 @@ class Sites(ABC, Generic[S]):
     """The posterior of v."""
     damping: float = 1.0
     """Of the first sweep."""
+    steady: bool = True
+    """Whether the changes of two sweeps in turn compare: growth then is overshoot, and the next one can be foreseen."""
 
     def __init__(self, shards: Sequence[SweptShard[S]], moving: S) -> None:
         self.rows: Sequence[SweptShard[S]] = shards

@@ -123,6 +123,7 @@ class CoupledShard(Projections):
     def _each(self, forces: Callable[[slice, Floats], Floats]) -> Floats:
         total, lock = np.zeros((self.likelihood.n_classes, self.depth)), Lock()
 
+        @np.errstate(over="ignore", invalid="ignore")  # whoever adds up sites that are none sees that there is no sum
         def add(chunk: slice) -> None:
             V = self.features(chunk)
             part = (V.T @ forces(chunk, V).astype(self.dtype)).T
@@ -143,8 +144,9 @@ class CoupledShard(Projections):
         """Sum of pi V V^T over all rows, for every class."""
         total, lock = self._empty(), Lock()
 
+        @np.errstate(over="ignore", invalid="ignore")
         def add(chunk: slice) -> None:
-            counts = self.precision[chunk] > 0.0
+            counts = ~(self.precision[chunk] <= 0.0)
             here = np.flatnonzero(counts.any(axis=1))
             with self._work() as work:
                 self._add(total, self.features(chunk), here, chunk, counts[here], work, lock)
