@@ -1,4 +1,4 @@
-"""What the posterior says of a training row without its own site: predictions of rows left out, at no cost."""
+"""Predictions of training rows left out: from the posterior without their own sites, in the time of one sweep."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,9 @@ import numpy as np
 
 from .._types import Floats, Rows
 from ..numerics.cholesky import row_solver
-from ..numerics.groups import of_groups
 from ..runtime import for_each, own_threads
 from ..shards import Beliefs, ProjectedShard
-from ..shards.projected import take_out
+from ..shards.projected import leave_out
 
 __all__ = ["left_out"]
 
@@ -17,13 +16,12 @@ __all__ = ["left_out"]
 def left_out(shards: Sequence[ProjectedShard], beliefs: Beliefs, group: Rows | None = None) -> Floats:
     r"""Means and variances of the latent values of all rows, each given those at other inputs, shape (2, n).
 
-    The cavity as expectation propagation has it, with the variance that the active set leaves,
+    The cavity as expectation propagation has it, with the variance that the active set leaves (``leave_out``), but
+    without the sites of all rows that have the same inputs, whatever their labels and weights: these are on the same
+    projection, so their sum is taken out. What is left is what the model says of an input that it has not met. So
+    neither a copy of a row speaks for it, nor only those against it.
 
-    .. math:: N(u_i \mid \mu_{\setminus i}, q_{\setminus i} + l_i^2),
-
-    but without the sites of all rows that have the same inputs, whatever their labels and weights: these are on the
-    same projection, so their sum is taken out. What is left is what the model says of an input that it has not met.
-    So neither a copy of a row speaks for it, nor only those against it.
+    Nothing is fitted again: the marginals of all rows take O(n d^2), as in a sweep.
 
     Parameters
     ----------
@@ -37,8 +35,7 @@ def left_out(shards: Sequence[ProjectedShard], beliefs: Beliefs, group: Rows | N
     precision, b, variance_left = (
         np.concatenate([getattr(s, name) for s in shards]) for name in ("precision", "b", "variance_left")
     )
-    cavity = take_out(mean, var, of_groups(precision, group), of_groups(b, group), shards[0].dtype)
-    return np.stack([cavity.cavity_mean, cavity.cavity_var + variance_left])
+    return leave_out((mean, var), (precision, b), variance_left, group, shards[0].dtype)
 
 
 def _marginals(shard: ProjectedShard, beliefs: Beliefs) -> Floats:

@@ -10,10 +10,9 @@ from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods.classes import ClassLikelihood, ClassMoments
 from ..numerics.cholesky import row_solver
-from ..numerics.groups import of_groups
 from ..runtime import for_each
 from .messages import Steps, Swept
-from .projected import Cavity, in_units, log_site_integral, take_out
+from .projected import Cavity, in_units, leave_out, log_site_integral, take_out
 from .projections import Projections
 
 __all__ = ["CoupledShard", "Solver", "solvers"]
@@ -96,8 +95,7 @@ class CoupledShard(Projections):
     def left_out(self) -> Floats:
         """Means and variances of the latent values without the sites of all rows of the same inputs, (2, n, C)."""
         mean, var, precision, b = self.seen
-        cavity = take_out(mean, var, of_groups(precision, self.group), of_groups(b, self.group), self.dtype)
-        return np.stack([cavity.cavity_mean, cavity.cavity_var + self.variance_left[:, None]])
+        return leave_out((mean, var), (precision, b), self.variance_left, self.group, self.dtype)
 
     def shift(self) -> Floats:
         """Sum of b V over all rows, shape (C, d)."""

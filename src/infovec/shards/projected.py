@@ -9,11 +9,12 @@ from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
 from ..numerics.cholesky import row_solver
+from ..numerics.groups import of_groups
 from ..runtime import for_each
 from .messages import Beliefs, Steps, Sums, Swept
 from .projections import Projections
 
-__all__ = ["Cavity", "ProjectedShard", "in_units", "log_site_integral", "take_out"]
+__all__ = ["Cavity", "ProjectedShard", "in_units", "leave_out", "log_site_integral", "take_out"]
 
 _SHARE_FLOOR = {"float32": 1e-5, "float64": 1e-12}  # of a posterior precision that is not a row's own site
 
@@ -237,6 +238,32 @@ def take_out(mean: Floats, var: Floats, precision: Floats, b: Floats, dtype: str
     """Take a row's own site out of its marginal; something is left of it in any case."""
     share = np.maximum(1.0 - precision * var, _SHARE_FLOOR[dtype])
     return Cavity(mean, var, (mean - var * b) / share, var / share, share)
+
+
+def leave_out(
+    marginals: tuple[Floats, Floats],
+    sites: tuple[Floats, Floats],
+    variance_left: Floats,
+    group: Rows | None,
+    dtype: str,
+) -> Floats:
+    r"""Means and variances of latent values without the sites of all rows of the same inputs, shape (2, n, ...).
+
+    .. math:: N(u_i \mid \mu_{\setminus i}, q_{\setminus i} + l_i^2)
+
+    Parameters
+    ----------
+    marginals : means and variances of the projections, shape (n,) or (n, C)
+    sites : precisions and shifts
+    variance_left : array of shape (n,)
+        What the active set leaves of the variance, l^2.
+    group : array of int, shape (n,), optional
+        The same number for rows of equal inputs; None if no inputs are equal.
+    dtype : precision of the projections
+    """
+    precision, b = (of_groups(part, group) for part in sites)
+    cavity = take_out(*marginals, precision, b, dtype)
+    return np.stack([cavity.cavity_mean, (cavity.cavity_var.T + variance_left).T])
 
 
 def log_site_integral(pi: Floats, b: Floats, cavity: Cavity) -> Floats:
