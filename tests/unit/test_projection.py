@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from infovec.errors import NotConverged, ParameterError
 from infovec.inference import Sweep, infer, make_basis, next_damping
-from infovec.inference.ep import _stalled
+from infovec.inference.settle import stalled
 from infovec.kernels import RBF, Bias
 from infovec.learning import Model, ProjectedEvidence, objective, optimise
 from infovec.likelihoods import Gaussian, Logit, Probit
@@ -209,6 +209,6 @@ def test_evidence_of_sites_that_do_not_settle_is_none(monkeypatch):
 def test_inference_ends_where_the_sites_only_tremble():
     falling = [Sweep(0.0, 0.9**k, 1.0, 10) for k in range(60)]
     trembling = [*falling[:20], *(Sweep(0.0, 0.12, 0.05, 10) for _ in range(40))]
-    assert not any(_stalled(falling[:k]) for k in range(60))
-    assert _stalled(trembling)
-    assert not _stalled(trembling[:34])  # not before fifteen sweeps have brought nothing
+    assert not any(stalled(falling[:k]) for k in range(60))
+    assert stalled(trembling)
+    assert not stalled(trembling[:34])  # not before fifteen sweeps have brought nothing

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..shards import Beliefs, ClassShard
-from .ep import Inference, Sweep, Watch, infer
+from .ep import infer
+from .settle import Inference, Sweep, Watch
 
 __all__ = ["infer_apart"]
 

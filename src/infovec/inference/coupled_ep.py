@@ -8,13 +8,13 @@ from scipy.linalg import cho_solve
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 from ..runtime import own_threads
-from ..shards import Beliefs, ClassShard
+from ..shards import Beliefs, ClassShard, Swept
 from .class_by_class import infer_apart
-from .ep import SHORTER, TRIES, Inference, Sweep, Watch, astray, next_damping
+from .settle import Inference, Watch, settle
+from .sites import Sites, total
 
 __all__ = ["infer_coupled"]
 
-_STILL = 0.1  # a row rests until the next look at all rows when its site moves by less than this share of the tolerance
 _NEAR = 0.5  # largest change from which on the classes are coupled; farther away that overshoots
 _CG_STEPS, _CG_TOLERANCE = 40, 0.03  # of the linear solve of a Newton step
 
@@ -51,134 +51,73 @@ def infer_coupled(
     with own_threads():
         if not any(shard.traits().couples for shard in shards):
             return infer_apart(shards, tolerance, max_sweeps, watch)
-        return _settle(shards, tolerance, max_sweeps, watch)
+        return settle(_Coupled(shards), tolerance, max_sweeps, watch)
 
 
-def _settle(shards: Sequence[ClassShard], tolerance: float, max_sweeps: int, watch: Watch | None) -> Inference:
-    state = _State(shards)
-    sweeps: list[Sweep] = []
-    while len(sweeps) < max_sweeps:
-        sweeps.append(state.sweep(_STILL * tolerance))
-        everywhere, change = sweeps[-1].rows == state.n, sweeps[-1].change
-        asked = watch is not None and bool(watch(sweeps[-1]))
-        if asked or (change <= tolerance and everywhere):
-            break
-        state.accept(reopen=change <= tolerance)
-    sweeps[-1] = state.end(sweeps[-1])
-    beliefs = Beliefs(state.Q, np.einsum("cji,cj->ci", state.Q, state.mean))
-    return Inference(beliefs, sweeps[-1].log_evidence, bool(everywhere and change <= tolerance), sweeps)
+class _Coupled(Sites[Floats]):
+    """Sites of all classes, with a posterior for each.
 
+    Near the end the classes move together, farther away each moves alone. A site has farther to go in one of these ways
+    than in the other, and they may take turns for a while, so the changes of two sweeps in turn do not compare.
+    """
 
-class _State:
-    """Sites added up, the posterior they give, and how far to move the next time."""
+    steady = False
 
     def __init__(self, shards: Sequence[ClassShard]) -> None:
-        self.shards, self.n = shards, sum(s.traits().n_rows for s in shards)
-        self.moving = _total([s.sums() for s in shards])
-        self.settled = np.zeros_like(self.moving)
-        self.damping, self.change = 1.0, np.inf
-        self.tries, self.strayed, self.evidence = 0, False, -np.inf
-        self._open_all()
-        self._posterior()
-
-    def _open_all(self) -> None:
-        for shard in self.shards:
-            shard.open_all()
-
-    def _posterior(self) -> None:
-        """Factors and means of all classes from their sites."""
-        self.Q = _factors(self.settled + self.moving)
-        self.mean = self._covariance_times(_total([s.shift() for s in self.shards]))
-
-    def sweep(self, still: float) -> Sweep:
-        """Visit the open rows."""
-        visited = sum(shard.n_open() for shard in self.shards)
-        pace = min(self.change, 1.0)
-        self.tied = self.change < _NEAR
-        found = [shard.sweep(self.mean, self.Q, self.damping, still, pace, self.tied) for shard in self.shards]
-        self.used = damping = self.damping
-        self.settled = self.settled + _total([f.settled for f in found])
-        self.moving = _total([f.open for f in found])
-        change = max(f.steps.largest for f in found)
-        self.strayed = self.tries < TRIES and astray(change, self.change)
-        if self.strayed:
-            return Sweep(self.evidence, change, damping, visited)
-        self.tries, self.evidence = 0, self.log_evidence()
-        self.damping = next_damping(damping, sum(f.steps.along for f in found), sum(f.steps.before for f in found))
-        self.change = change
-        return Sweep(self.evidence, change, damping, visited)
+        super().__init__(shards, total([shard.sums() for shard in shards]))
+        self.shards, self.tied, self.used = shards, False, self.damping
 
     def log_evidence(self) -> float:
         r"""EP approximation to log P(y): :math:`\sum_i \log s_i + \tfrac12 \sum_c (m_c^T M_c m_c - \log|M_c|)`."""
-        quadratic = np.einsum("cji,cj->ci", self.Q, self.mean)
-        log_det = 2.0 * np.sum(np.log(np.diagonal(self.Q, axis1=1, axis2=2)))
-        return float(0.5 * (np.sum(quadratic**2) - log_det) + sum(shard.log_sites() for shard in self.shards))
+        Q, beta = self.beliefs
+        gauss = 0.5 * np.sum(beta**2) - np.sum(np.log(np.diagonal(Q, axis1=1, axis2=2)))
+        return float(gauss + sum(shard.log_sites() for shard in self.shards))
 
-    def accept(self, reopen: bool) -> None:
-        """Take over the new sites, or a share of the last step where it led astray; visit all rows again if asked."""
-        if self.strayed:
-            self._retreat()
-            return
+    def _visit(self, damping: float, still: float, change: float) -> list[Swept[Floats]]:
+        self.tied, self.used = change < _NEAR, damping
+        Q, pace = self.beliefs.Q, min(change, 1.0)
+        return [shard.sweep(self.mean, Q, damping, still, pace, self.tied) for shard in self.shards]
+
+    def accept(self) -> None:
+        """Take over the sites that the last sweep found, with the Newton step that couples the classes."""
         if self.tied:
             change = self._newton()
             for shard in self.shards:
                 shard.couple(change, self.used)
-        try:
-            self._posterior()
-        except NotPositiveDefinite:
-            self._shorten(SHORTER)
-        if reopen:
-            self.settled = np.zeros_like(self.settled)
-            self._open_all()
+        super().accept()
 
-    def _retreat(self) -> None:
-        for shard in self.shards:
-            shard.undo()
-        self._shorten(SHORTER)
-
-    def _shorten(self, share: float) -> None:
-        """Take a share of the last step only."""
-        self.tries, self.damping, self.strayed = self.tries + 1, share * self.damping, False
-        self.settled, self.moving = np.zeros_like(self.settled), _total([s.shorten(share) for s in self.shards])
-        self._open_all()
-        self._posterior()
-
-    def end(self, last: Sweep) -> Sweep:
-        """Go back to the last sites whose posterior is known to be good, if the last sweep strayed from them."""
-        if self.strayed:
-            for shard in self.shards:
-                shard.undo()
-            self._shorten(0.0)
-            return last._replace(change=self.change)
-        return last
+    def _infer(self, sites: Floats) -> None:
+        shift = total([shard.shift() for shard in self.shards])
+        if not np.all(np.isfinite(shift)):
+            raise NotPositiveDefinite("the sites leave no posterior: they are not finite")
+        Q = _factors(sites)
+        self.mean = _covariance_times(Q, shift)
+        self.beliefs = Beliefs(Q, np.einsum("cji,cj->ci", Q, self.mean))
 
     def _newton(self) -> Floats:
         """Solve for the change of the means by preconditioned conjugate gradients."""
-        residual = _total([shard.missing() for shard in self.shards])
+        residual = total([shard.missing() for shard in self.shards])
         x = np.zeros_like(residual)
-        solved = self._covariance_times(residual)
+        solved = _covariance_times(self.beliefs.Q, residual)
         direction, rho = solved, float(np.vdot(residual, solved))
         first = rho
         most = 3 if not all(shard.traits().whole for shard in self.shards) else _CG_STEPS
         for _ in range(most if first > 0.0 else 0):
-            image = direction + _total([shard.response(direction) for shard in self.shards])
+            image = direction + total([shard.response(direction) for shard in self.shards])
             step = rho / np.vdot(direction, image)
             x, residual = x + step * direction, residual - step * image
-            solved = self._covariance_times(residual)
+            solved = _covariance_times(self.beliefs.Q, residual)
             rho, before = float(np.vdot(residual, solved)), rho
             if rho < _CG_TOLERANCE**2 * first:
                 break
             direction = solved + rho / before * direction
         return x
 
-    def _covariance_times(self, residual: Floats) -> Floats:
-        """Covariance of v in every class, times a vector for each."""
-        pairs = zip(self.Q, residual, strict=True)
-        return np.stack([cho_solve((Q, True), r, check_finite=False) for Q, r in pairs])
 
-
-def _total(parts: Sequence[Floats]) -> Floats:
-    return np.sum(parts, axis=0)
+def _covariance_times(factors: Floats, vectors: Floats) -> Floats:
+    """Covariance of v in every class, times a vector for each."""
+    pairs = zip(factors, vectors, strict=True)
+    return np.stack([cho_solve((Q, True), r, check_finite=False) for Q, r in pairs])
 
 
 def _factors(sums: Floats) -> Floats:

@@ -9,8 +9,8 @@ from ..likelihoods.classes import ClassLikelihood
 from ..numerics.cholesky import inverse_lower
 from ..runtime import own_threads
 from ..shards import Basis, ClassShard
-from .ep import Inference
 from .gradient import Gradient, added, through_active
+from .settle import Inference
 
 __all__ = ["coupled_gradient"]
 

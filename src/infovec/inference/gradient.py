@@ -11,7 +11,7 @@ from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower
 from ..runtime import own_threads
 from ..shards import Basis, SiteShard, Slopes
-from .ep import Inference
+from .settle import Inference
 
 __all__ = ["Gradient", "added", "evidence_gradient", "through_active"]
 

@@ -19,7 +19,6 @@ from .messages import (
     Steps,
     Sums,
     Swept,
-    SweptClasses,
     Traits,
 )
 from .one_class import OneClass
@@ -55,7 +54,6 @@ __all__ = [
     "Stubs",
     "Sums",
     "Swept",
-    "SweptClasses",
     "Traits",
     "break_ties",
     "coupling_free_gain",

@@ -10,11 +10,10 @@ from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods.classes import ClassLikelihood, ClassMoments
 from ..numerics.cholesky import row_solver
-from ..numerics.groups import of_groups
 from ..runtime import for_each
-from .messages import Marginals, Slopes, Steps, SweptClasses, Traits
+from .messages import Marginals, Slopes, Steps, Swept, Traits
 from .one_class import OneClass
-from .projected import Cavity, in_units, log_site_integral, rows_of, take_out
+from .projected import Cavity, in_units, leave_out, log_site_integral, rows_of, take_out
 from .projections import Projections
 from .slopes import slopes_of_classes
 
@@ -120,8 +119,7 @@ class CoupledShard(Projections):
     def left_out(self) -> Floats:
         """Means and variances of the latent values without the sites of all rows of the same inputs, (2, n, C)."""
         mean, var, precision, b = self.seen
-        cavity = take_out(mean, var, of_groups(precision, self.group), of_groups(b, self.group), self.dtype)
-        return np.stack([cavity.cavity_mean, cavity.cavity_var + self.variance_left[:, None]])
+        return leave_out((mean, var), (precision, b), self.variance_left, self.group, self.dtype)
 
     def begin_apart(self) -> bool:
         """Forget the constants of the sites, to which each class will add its own; say whether there are any sites."""
@@ -160,6 +158,7 @@ class CoupledShard(Projections):
     def _each(self, forces: Callable[[slice, Floats], Floats]) -> Floats:
         total, lock = np.zeros((self.likelihood.n_classes, self.depth)), Lock()
 
+        @np.errstate(over="ignore", invalid="ignore")  # whoever adds up sites that are none sees that there is no sum
         def add(chunk: slice) -> None:
             V = self.features(chunk)
             part = (V.T @ forces(chunk, V).astype(self.dtype)).T
@@ -180,8 +179,9 @@ class CoupledShard(Projections):
         """Sum of pi V V^T over all rows, for every class."""
         total, lock = self._empty(), Lock()
 
+        @np.errstate(over="ignore", invalid="ignore")
         def add(chunk: slice) -> None:
-            counts = self.precision[chunk] > 0.0
+            counts = ~(self.precision[chunk] <= 0.0)
             here = np.flatnonzero(counts.any(axis=1))
             with self._work() as work:
                 self._add(total, self.features(chunk), here, chunk, counts[here], work, lock)
@@ -232,7 +232,7 @@ class CoupledShard(Projections):
 
     def sweep(
         self, mean: Floats, factors: Floats, damping: float, still: float, pace: float, tied: bool
-    ) -> SweptClasses:
+    ) -> Swept[Floats]:
         """Update the sites of all open rows at once, each from its own cavities; see ProjectedShard.
 
         ``mean`` and ``factors`` are those of the posteriors of v, one for each class. ``tied`` counts on ``couple`` to
@@ -263,7 +263,7 @@ class CoupledShard(Projections):
 
         for_each(visit, self.chunks)
         largest, along, square = np.array(steps).T
-        return SweptClasses(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
+        return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
 
     def undo(self) -> None:
         """Forget the last sweep."""
@@ -276,6 +276,12 @@ class CoupledShard(Projections):
         moved = (old + share * (new - old) for old, new in zip(before, (self.precision, self.b), strict=True))
         self.precision, self.b = (np.where(np.isfinite(new), new, old) for old, new in zip(before, moved, strict=True))
         self.log_site = log_site.copy()
+        return self.sums()
+
+    def make_proper(self) -> Floats:
+        """Take away sites of negative precision, and what is no site; return the sum as ``shorten`` does."""
+        improper = ~(np.isfinite(self.precision) & np.isfinite(self.b)) | (self.precision < 0.0)
+        self.precision[improper], self.b[improper] = 0.0, 0.0
         return self.sums()
 
     def _update(self, at: Rows, cavity: Cavity, damping: float, tied: bool) -> tuple[Floats, Floats]:

@@ -1,6 +1,6 @@
 """What the driver and the shards tell each other. Rows are always training rows, never positions."""
 
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from .._types import Floats, Inputs, Rows
 
@@ -17,7 +17,6 @@ __all__ = [
     "Steps",
     "Sums",
     "Swept",
-    "SweptClasses",
     "Traits",
 ]
 
@@ -152,17 +151,12 @@ class Steps(NamedTuple):
     before: float  # square of the step before
 
 
-class Swept(NamedTuple):
-    """What a sweep over the rows of a shard found."""
-
-    open: Sums  # over the rows that moved
-    settled: Sums  # over the rows that did not, to be left alone until all rows are visited again
-    steps: Steps
+S = TypeVar("S", Sums, Floats)
 
 
-class SweptClasses(NamedTuple):
-    """What a sweep over the rows of a shard found: sums of pi V V^T for every class, shape (C, d, d), and steps."""
+class Swept(NamedTuple, Generic[S]):
+    """What a sweep over the rows of a shard found: sums of sites, of many classes sums of pi V V^T for every class."""
 
-    open: Floats  # over the rows that moved
-    settled: Floats  # over the rows that did not, to be left alone until all rows are visited again
+    open: S  # over the rows that moved
+    settled: S  # over the rows that did not, to be left alone until all rows are visited again
     steps: Steps

@@ -10,13 +10,14 @@ from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
 from ..numerics.cholesky import row_solver
+from ..numerics.groups import of_groups
 from ..runtime import for_each
 from .gain import best_by_gain
 from .messages import Beliefs, Gains, Marginals, Slopes, Steps, Sums, Swept, Traits
 from .projections import Projections
 from .slopes import slopes
 
-__all__ = ["Cavity", "ProjectedShard", "in_units", "log_site_integral", "rows_of", "take_out"]
+__all__ = ["Cavity", "ProjectedShard", "in_units", "leave_out", "log_site_integral", "rows_of", "take_out"]
 
 _SHARE_FLOOR = {"float32": 1e-5, "float64": 1e-12}  # of a posterior precision that is not a row's own site
 
@@ -198,7 +199,7 @@ class ProjectedShard(Projections):
         flat = self.proper & (on_u.precision < 0.0)  # b = g matches the mean
         return tilted, Site(np.where(flat, 0.0, on_u.precision / blurred), np.where(flat, tilted.g, on_u.b / blurred))
 
-    def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept:
+    def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept[Sums]:
         """Update the sites of all open rows at once, each from its own cavity.
 
         A row is no longer open when its site moved by less than ``still`` and would do so again: a site moves at most
@@ -296,6 +297,32 @@ def take_out(mean: Floats, var: Floats, precision: Floats, b: Floats, dtype: str
     """Take a row's own site out of its marginal; something is left of it in any case."""
     share = np.maximum(1.0 - precision * var, _SHARE_FLOOR[dtype])
     return Cavity(mean, var, (mean - var * b) / share, var / share, share)
+
+
+def leave_out(
+    marginals: tuple[Floats, Floats],
+    sites: tuple[Floats, Floats],
+    variance_left: Floats,
+    group: Rows | None,
+    dtype: str,
+) -> Floats:
+    r"""Means and variances of latent values without the sites of all rows of the same inputs, shape (2, n, ...).
+
+    .. math:: N(u_i \mid \mu_{\setminus i}, q_{\setminus i} + l_i^2)
+
+    Parameters
+    ----------
+    marginals : means and variances of the projections, shape (n,) or (n, C)
+    sites : precisions and shifts
+    variance_left : array of shape (n,)
+        What the active set leaves of the variance, l^2.
+    group : array of int, shape (n,), optional
+        The same number for rows of equal inputs; None if no inputs are equal.
+    dtype : precision of the projections
+    """
+    precision, b = (of_groups(part, group) for part in sites)
+    cavity = take_out(*marginals, precision, b, dtype)
+    return np.stack([cavity.cavity_mean, (cavity.cavity_var.T + variance_left).T])
 
 
 def log_site_integral(pi: Floats, b: Floats, cavity: Cavity) -> Floats:

@@ -15,7 +15,6 @@ from .messages import (
     Slopes,
     Sums,
     Swept,
-    SweptClasses,
     Traits,
 )
 
@@ -118,7 +117,7 @@ class SiteShard(Protocol):
     def n_open(self) -> int:
         """Return how many rows the next sweep visits."""
 
-    def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept:
+    def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept[Sums]:
         """Update the sites of all open rows at once, each from its own cavity."""
 
     def undo(self) -> None:
@@ -186,7 +185,7 @@ class ClassShard(Protocol):
 
     def sweep(
         self, mean: Floats, factors: Floats, damping: float, still: float, pace: float, tied: bool
-    ) -> SweptClasses:
+    ) -> Swept[Floats]:
         """Update the sites of all open rows at once, each from its own cavities."""
 
     def missing(self) -> Floats:
@@ -203,6 +202,9 @@ class ClassShard(Protocol):
 
     def shorten(self, share: float) -> Floats:
         """Take a share of the last step only; return the sum of pi V V^T over all rows, for every class."""
+
+    def make_proper(self) -> Floats:
+        """Take away sites of negative precision, and what is no site."""
 
     def begin_apart(self) -> bool:
         """Forget the constants of the sites, to which each class will add its own; say whether there are any sites."""

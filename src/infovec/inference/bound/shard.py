@@ -7,7 +7,7 @@ from ...kernels import Kernel
 from ...likelihoods.classes import MultivariateProbit
 from ...runtime import Deadline
 from ...shards import Basis, Beliefs
-from ..ep import Inference, Sweep, Watch
+from ..settle import Inference, Sweep, Watch
 from .maximum import maximise_bound
 from .projection import Projection
 from .rows_left_out import left_out

@@ -1,0 +1,126 @@
+"""Sites that can be swept: what the loop of expectation propagation asks of one function, and of many classes."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Generic, Protocol, TypeVar
+
+from .._types import Floats
+from ..shards import Beliefs, Steps, Sums, Swept, Traits
+
+__all__ = ["Sites", "SweptShard", "total"]
+
+S = TypeVar("S", Sums, Floats)
+S_co = TypeVar("S_co", Sums, Floats, covariant=True)
+
+
+class SweptShard(Protocol[S_co]):
+    """Some rows with their sites, whose sum is an S; see ProjectedShard."""
+
+    def traits(self) -> Traits:
+        """Return what inference must know, once there is an active set."""
+
+    def open_all(self) -> None:
+        """Let the next sweep visit all rows."""
+
+    def n_open(self) -> int:
+        """Return how many rows the next sweep visits."""
+
+    def undo(self) -> None:
+        """Forget the last sweep."""
+
+    def shorten(self, share: float) -> S_co:
+        """Keep only a share of the step of the last sweep that is not forgotten."""
+
+    def make_proper(self) -> S_co:
+        """Take away sites of negative precision, and what is no site."""
+
+
+class Sites(ABC, Generic[S]):
+    """Sites of all rows of some shards, and the posterior that they give.
+
+    A sweep leaves rows at rest alone: their sites are added up once, in ``settled``, and stay in the sum until all rows
+    are open again. ``accept``, ``shorten`` and ``make_proper`` go over to the posterior of the sites as they then are,
+    and raise NotPositiveDefinite where there is none.
+
+    Parameters
+    ----------
+    shards : sequence of SweptShard
+    moving : sum of the sites that they have
+    """
+
+    beliefs: Beliefs
+    """The posterior of v."""
+    damping: float = 1.0
+    """Of the first sweep."""
+    steady: bool = True
+    """Whether the changes of two sweeps in turn compare: growth then is overshoot, and the next one can be foreseen."""
+
+    def __init__(self, shards: Sequence[SweptShard[S]], moving: S) -> None:
+        self.rows: Sequence[SweptShard[S]] = shards
+        self.moving: S = moving
+        self.settled: S | None = None
+
+    @abstractmethod
+    def log_evidence(self) -> float:
+        """EP approximation to log P(y) of the posterior that the last sweep started from."""
+
+    @abstractmethod
+    def _visit(self, damping: float, still: float, change: float) -> Sequence[Swept[S]]:
+        """Move the sites of the open rows of every shard; ``change`` is the largest of the last sweep."""
+
+    @abstractmethod
+    def _infer(self, sites: S) -> None:
+        """Make the posterior of sites that are added up."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return sum(shard.traits().n_rows for shard in self.rows)
+
+    @property
+    def n_open(self) -> int:
+        """Number of rows that the next sweep visits."""
+        return sum(shard.n_open() for shard in self.rows)
+
+    def open_all(self) -> None:
+        """Let the next sweep visit all rows."""
+        self.settled = None
+        for shard in self.rows:
+            shard.open_all()
+
+    def sweep(self, damping: float, still: float, change: float) -> Steps:
+        """Move the sites of open rows; a row that moves by less than ``still`` rests from now on."""
+        found = self._visit(damping, still, change)
+        settled = total([f.settled for f in found])
+        self.moving = total([f.open for f in found])
+        self.settled = settled if self.settled is None else total([self.settled, settled])
+        largest, along, before = zip(*(f.steps for f in found), strict=True)
+        return Steps(max(largest), sum(along), sum(before))
+
+    def accept(self) -> None:
+        """Take over the sites that the last sweep found."""
+        self._infer(self.moving if self.settled is None else total([self.settled, self.moving]))
+
+    def undo(self) -> None:
+        """Forget the last sweep; what is added up is that of other sites until ``shorten``."""
+        for shard in self.rows:
+            shard.undo()
+
+    def shorten(self, share: float) -> None:
+        """Keep only a share of the step of the last sweep that is not forgotten."""
+        self._infer_anew([shard.shorten(share) for shard in self.rows])
+
+    def make_proper(self) -> None:
+        """Drop the sites that may leave no posterior."""
+        self._infer_anew([shard.make_proper() for shard in self.rows])
+
+    def _infer_anew(self, sums: Sequence[S]) -> None:
+        self.settled, self.moving = None, total(sums)
+        self._infer(self.moving)
+
+
+def total(parts: Sequence[S]) -> S:
+    """Sums of all shards together."""
+    return reduce(add, parts)
