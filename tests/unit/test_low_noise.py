@@ -97,16 +97,16 @@ def test_sharpness_by_hand():
     assert not sharp_sites(X, y, priority, RBF(1.0, 1.0) + Bias(1e9), Gaussian(2e-3))  # what rows share does not count
     kernel = RBF(1.0, 2.0)
     shard = ProjectedShard(np.arange(10), X, y, kernel, Gaussian(1.0), "float32")
-    shard.project(make_basis(kernel, np.arange(3), X[:3], "float32"))
+    basis = make_basis(kernel, np.arange(3), X[:3], "float32")
+    shard.project(basis)
     weak = Beliefs(np.eye(3), np.zeros(3))
     shard.precision[:] = 4e2  # times the prior variance: below the limit
-    assert not too_sharp(shard, weak)
-    assert too_sharp(shard, weak, sharpest=300.0)
-    assert too_sharp(shard, Beliefs(4e3 * np.eye(3), np.zeros(3)))
+    assert not too_sharp([shard], basis, weak, "float32")
+    assert too_sharp([shard], basis, weak, "float32", sharpest=300.0)
+    assert too_sharp([shard], basis, Beliefs(4e3 * np.eye(3), np.zeros(3)), "float32")
     shard.precision[:] = 1e3
-    assert too_sharp(shard, weak)
-    shard.dtype = "float64"
-    assert not too_sharp(shard, weak)
+    assert too_sharp([shard], basis, weak, "float32")
+    assert not too_sharp([shard], basis, weak, "float64")
 
 
 def test_projections_in_single_precision_do_not_suffer_from_rows_that_are_alike():

@@ -147,6 +147,46 @@ def test_coupled_classes_have_a_posterior_whatever_the_scale(Likelihood, varianc
             assert np.all(np.isfinite(number)), sites
 
 
+def test_coupled_sites_that_are_none_are_no_reason_to_give_up():
+    rng, n, kernel = np.random.default_rng(2), 20, RBF(0.7, 1.0)
+    X, labels = rng.standard_normal((n, 2)), rng.integers(0, 3, n)
+    found = []
+    for precision, b in ((0.0, 0.0), (np.nan, 0.0), (1.0, np.inf)):
+        shard = CoupledShard(np.arange(n), X, labels, kernel, MultivariateProbit(np.zeros(3)), "float64")
+        shard.project(make_basis(kernel, np.arange(10), X[:10], "float64"))
+        shard.precision[::2], shard.b[::2] = precision, b
+        found.append(infer_coupled([shard], tolerance=1e-8))
+    for other in found:
+        assert other.converged
+        assert other.log_evidence == pytest.approx(found[0].log_evidence, rel=1e-8)
+
+
+def test_coupled_classes_that_only_tremble_are_left_alone(monkeypatch):
+    """Changes that no longer fall lead to smaller steps, and then to the end, but not at once."""
+    rng, n, kernel = np.random.default_rng(2), 20, RBF(0.7, 1.0)
+    shard = CoupledShard(
+        np.arange(n),
+        rng.standard_normal((n, 2)),
+        rng.integers(0, 3, n),
+        kernel,
+        MultivariateProbit(np.zeros(3)),
+        "float64",
+    )
+    shard.project(make_basis(kernel, np.arange(10), shard.X[:10], "float64"))
+    sweep = shard.sweep
+    monkeypatch.setattr(shard, "sweep", lambda *args: trembling(sweep(*args), rng.uniform(0.1, 0.3)))
+    found = infer_coupled([shard], max_sweeps=300)
+    assert not found.converged
+    damping = [sweep.damping for sweep in found.sweeps]
+    assert 60 < len(damping) < 150
+    assert min(damping[:31]) == 1.0
+    assert min(damping[31:]) < 0.3
+
+
+def trembling(swept, change):
+    return swept._replace(steps=swept.steps._replace(largest=change, along=0.9 * swept.steps.before))
+
+
 def test_the_warning_says_what_was_done_and_what_helps():
     def result(likelihood, change):
         sweeps = [Sweep(0.0, change, 1.0, 9)]

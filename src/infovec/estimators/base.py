@@ -31,7 +31,7 @@ from ..machines.stages import LEARN, Learned, predict_seconds
 from ..machines.warm import State, continues, kept
 from ..runtime import Deadline, Interruption, give_back, work_within
 from ..scores import Score
-from ..selection import Callback, Driver, GainDriver, Patience, Progress, StopReason
+from ..selection import Callback, Patience, Progress, Selector, StopReason
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .ending import Ending, ended
 from .latent import Latent
@@ -314,7 +314,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
     def _run(
         self,
-        driver: Driver | GainDriver,
+        driver: Selector,
         training: Training,
         wanted: int,
         patience: Patience | None,
@@ -356,7 +356,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k != "_state"}
 
-    def _store(self, driver: Driver | GainDriver, result: Result, training: Training, stop_reason: str) -> None:
+    def _store(self, driver: Selector, result: Result, training: Training, stop_reason: str) -> None:
         d, sample = len(result.active), training.given
         self.kernel_ = sample.unit.kernel_outside(training.fitted_kernel)
         result = result._replace(likelihood=sample.unweighed(result.likelihood)).in_unit(sample.unit, self.kernel_)

@@ -1,17 +1,16 @@
 """Layer 3: the posterior of all rows on a given active set, what it says of rows left out, and its gradients."""
 
 from .basis import make_basis
+from .calibration import LeftOut, best_spread, calibrated, left_out_loss, spreads
 from .class_by_class import infer_apart
-from .class_calibration import LeftOut, calibrated, left_out_loss
 from .cost import calibrate, predict_bytes, predict_evaluations
 from .coupled_ep import infer_coupled
 from .coupled_gradient import coupled_gradient
 from .ep import infer
 from .gradient import evidence_gradient
 from .precision import SHARPEST_FOR_GRADIENTS, sharp_sites, too_sharp
-from .rows_left_out import left_out
+from .rows_left_out import left_out, left_out_of_classes
 from .settle import LOST, Inference, Sweep, Watch, astray, next_damping
-from .spread import best_spread, spreads
 from .without_sites import MOST_ROWS, some_rows, without_own_site
 
 __all__ = [
@@ -33,6 +32,7 @@ __all__ = [
     "infer_coupled",
     "left_out",
     "left_out_loss",
+    "left_out_of_classes",
     "make_basis",
     "next_damping",
     "predict_bytes",

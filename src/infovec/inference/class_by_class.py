@@ -4,10 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._types import Floats, Rows
-from ..likelihoods.classes import OneAgainstRest
-from ..likelihoods.weighted import WeightedDiscrete
-from ..shards import Beliefs, Cavity, CoupledShard, ProjectedShard
+from ..shards import Beliefs, ClassShard
 from .ep import infer
 from .settle import Inference, Sweep, Watch
 
@@ -16,43 +13,17 @@ __all__ = ["infer_apart"]
 _LEAST = 4  # sweeps for a class whose turn comes when an end was asked for: without any it would know nothing
 
 
-class OneClass(ProjectedShard):
-    """One class against the rest, with the projections and the sites that a shard of all classes has."""
-
-    def __init__(self, shard: CoupledShard, c: int) -> None:
-        assert isinstance(shard.likelihood, OneAgainstRest)
-        self.all, self.c = shard, c
-        probit, signs = shard.likelihood.against_rest(c, shard.labels)
-        super().__init__(shard.rows, shard.X, signs, shard.kernel, probit, shard.dtype, shard.blur)
-        if shard.likelihood.weight is not None:
-            self.likelihood = WeightedDiscrete(probit, shard.likelihood.weight)
-        self.adopt(shard)
-        self.precision[:], self.b[:] = shard.precision[:, c], shard.b[:, c]
-
-    def cavity(self, at: Rows, C: Floats, beta: Floats) -> Cavity:
-        """Marginals and cavities of some rows, remembered as what is known of rows left out."""
-        cavity = super().cavity(at, C, beta)
-        self.all.seen[:, at, self.c] = cavity.mean, cavity.var, self.precision[at], self.b[at]
-        return cavity
-
-    def tell(self) -> None:
-        """Give the sites to the shard of all classes."""
-        self.all.precision[:, self.c], self.all.b[:, self.c] = self.precision, self.b
-        self.all.log_site += self.log_site
-
-
 def infer_apart(
-    shards: Sequence[CoupledShard], tolerance: float, max_sweeps: int, watch: Watch | None = None
+    shards: Sequence[ClassShard], tolerance: float, max_sweeps: int, watch: Watch | None = None
 ) -> Inference:
     """Run the inference of two classes for each class against the rest; its evidence is the sum of theirs.
 
     So each class has its own damping and its own rows at rest. Sweeps come one class after the other; the evidence in
     them is that of the classes so far.
     """
-    C, found, sweeps, evidence, asked = shards[0].likelihood.n_classes, list[Inference](), list[Sweep](), 0.0, False
-    fresh = not any(np.any(shard.precision) for shard in shards)
-    for shard in shards:
-        shard.log_site[:] = 0.0
+    C, found, sweeps, evidence, asked = shards[0].traits().n_functions, list[Inference](), list[Sweep](), 0.0, False
+    known = [shard.begin_apart() for shard in shards]
+    fresh = not any(known)
 
     def tell(sweep: Sweep) -> bool:
         nonlocal asked
@@ -62,7 +33,7 @@ def infer_apart(
 
     nothing = np.arange(0), np.zeros(0), np.zeros(0)
     for c in range(C):
-        ones = [OneClass(shard, c) for shard in shards]
+        ones = [shard.one_class(c) for shard in shards]
         if asked:
             found.append(infer(ones, tolerance=tolerance, max_sweeps=_LEAST))
         else:

@@ -9,7 +9,7 @@ from .._types import Floats
 from ..errors import NotPositiveDefinite
 from ..numerics.cholesky import ROUNDING, factorise
 from ..runtime import own_threads
-from ..shards import Beliefs, CoupledShard, Swept, solvers
+from ..shards import Beliefs, ClassShard, Swept
 from .class_by_class import infer_apart
 from .settle import Inference, Watch, settle
 from .sites import Sites, total
@@ -21,7 +21,7 @@ _CG_STEPS, _CG_TOLERANCE = 40, 0.03  # of the linear solve of a Newton step
 
 
 def infer_coupled(
-    shards: Sequence[CoupledShard],
+    shards: Sequence[ClassShard],
     tolerance: float = 1e-4,
     max_sweeps: int = 100,
     watch: Watch | None = None,
@@ -41,7 +41,7 @@ def infer_coupled(
 
     Parameters
     ----------
-    shards : sequence of CoupledShard
+    shards : sequence of ClassShard
         Already projected onto the active set.
     tolerance : float
         Largest change of a site, in units of the posterior, that counts as none.
@@ -50,15 +50,21 @@ def infer_coupled(
         Told of every sweep; a true answer ends it.
     """
     with own_threads():
-        if not any(shard.likelihood.couples for shard in shards):
+        if not any(shard.traits().couples for shard in shards):
             return infer_apart(shards, tolerance, max_sweeps, watch)
         return settle(_Coupled(shards), tolerance, max_sweeps, watch)
 
 
 class _Coupled(Sites[Floats]):
-    """Sites of all classes, with a posterior for each; near the end of the way the classes move together."""
+    """Sites of all classes, with a posterior for each.
 
-    def __init__(self, shards: Sequence[CoupledShard]) -> None:
+    Near the end the classes move together, farther away each moves alone. A site has farther to go in one of these ways
+    than in the other, and they may take turns for a while, so the changes of two sweeps in turn do not compare.
+    """
+
+    steady = False
+
+    def __init__(self, shards: Sequence[ClassShard]) -> None:
         super().__init__(shards, total([shard.sums() for shard in shards]))
         self.shards, self.tied, self.used = shards, False, self.damping
 
@@ -66,12 +72,12 @@ class _Coupled(Sites[Floats]):
         r"""EP approximation to log P(y): :math:`\sum_i \log s_i + \tfrac12 \sum_c (m_c^T M_c m_c - \log|M_c|)`."""
         Q, beta = self.beliefs
         gauss = 0.5 * np.sum(beta**2) - np.sum(np.log(np.diagonal(Q, axis1=1, axis2=2)))
-        return float(gauss + sum(np.sum(shard.log_site) for shard in self.shards))
+        return float(gauss + sum(shard.log_sites() for shard in self.shards))
 
     def _visit(self, damping: float, still: float, change: float) -> list[Swept[Floats]]:
         self.tied, self.used = change < _NEAR, damping
-        solve, pace = solvers(self.beliefs.Q, self.shards[0].dtype), min(change, 1.0)
-        return [shard.sweep(self.mean, solve, damping, still, pace, self.tied) for shard in self.shards]
+        Q, pace = self.beliefs.Q, min(change, 1.0)
+        return [shard.sweep(self.mean, Q, damping, still, pace, self.tied) for shard in self.shards]
 
     def accept(self) -> None:
         """Take over the sites that the last sweep found, with the Newton step that couples the classes."""
@@ -96,7 +102,7 @@ class _Coupled(Sites[Floats]):
         solved = _covariance_times(self.beliefs.Q, residual)
         direction, rho = solved, float(np.vdot(residual, solved))
         first = rho
-        most = 3 if not all(shard.whole for shard in self.shards) else _CG_STEPS
+        most = 3 if not all(shard.traits().whole for shard in self.shards) else _CG_STEPS
         for _ in range(most if first > 0.0 else 0):
             image = direction + total([shard.response(direction) for shard in self.shards])
             step = rho / np.vdot(direction, image)

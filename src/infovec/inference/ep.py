@@ -8,7 +8,7 @@ from .._types import Floats, Rows
 from ..errors import NotPositiveDefinite
 from ..numerics.cholesky import ROUNDING, factorise, solve_lower
 from ..runtime import own_threads
-from ..shards import Beliefs, ProjectedShard, Sums, Swept
+from ..shards import Beliefs, SiteShard, Sums, Swept
 from .settle import LOST, Inference, Sweep, Watch, settle
 from .sites import Sites, total
 
@@ -19,7 +19,7 @@ _ROUGH, _FEW = 0.1, 8  # tolerance and most sweeps there
 
 
 def infer(
-    shards: Sequence[ProjectedShard],
+    shards: Sequence[SiteShard],
     start: tuple[Rows, Floats, Floats] | None = None,
     tolerance: float = 1e-4,
     max_sweeps: int = 100,
@@ -33,7 +33,7 @@ def infer(
 
     Parameters
     ----------
-    shards : sequence of ProjectedShard, projected onto the active set
+    shards : sequence of SiteShard, projected onto the active set
     start : rows, precisions and shifts, optional
         Sites to start from, as selection found them; None goes on from the sites that the shards have.
     tolerance : float
@@ -61,18 +61,18 @@ def infer(
 
 
 def _infer(
-    shards: Sequence[ProjectedShard],
+    shards: Sequence[SiteShard],
     start: tuple[Rows, Floats, Floats] | None,
     tolerance: float,
     max_sweeps: int,
     watch: Watch | None,
 ) -> Inference:
     first = total([shard.start(*start) if start else shard.sums() for shard in shards])
-    if all(shard.likelihood.conjugate for shard in shards):
+    if all(shard.traits().conjugate for shard in shards):
         beliefs = _beliefs(total([shard.exact() for shard in shards]))
         return Inference(beliefs, _log_evidence(shards, beliefs), True, [])
     d = len(first.shift)
-    depths = [max(d // 4, 1), max(d // 2, 1)] if start and d >= _DEEP and all(s.whole for s in shards) else []
+    depths = [max(d // 4, 1), max(d // 2, 1)] if start and d >= _DEEP and all(s.traits().whole for s in shards) else []
     for depth in depths:
         rough = settle(_OneFunction(shards, _look(shards, depth)), _ROUGH, _FEW, watch)
         if not rough.converged:
@@ -80,17 +80,17 @@ def _infer(
     return settle(_OneFunction(shards, _look(shards, d) if depths else first), tolerance, max_sweeps, watch)
 
 
-def _look(shards: Sequence[ProjectedShard], depth: int) -> Sums:
+def _look(shards: Sequence[SiteShard], depth: int) -> Sums:
     return total([shard.look(depth) for shard in shards])
 
 
 class _OneFunction(Sites[Sums]):
     """Sites of one function, with the Gaussian posterior that they make of the prior."""
 
-    def __init__(self, shards: Sequence[ProjectedShard], moving: Sums) -> None:
+    def __init__(self, shards: Sequence[SiteShard], moving: Sums) -> None:
         super().__init__(shards, moving)
         self.shards = shards
-        self.damping = 1.0 if all(s.likelihood.log_concave for s in shards) else 0.5
+        self.damping = 1.0 if all(s.traits().log_concave for s in shards) else 0.5
 
     def log_evidence(self) -> float:
         return _log_evidence(self.shards, self.beliefs)
@@ -115,10 +115,10 @@ def _beliefs(sites: Sums) -> Beliefs:
     return Beliefs(Q, solve_lower(Q, sites.shift))
 
 
-def _log_evidence(shards: Sequence[ProjectedShard], beliefs: Beliefs) -> float:
+def _log_evidence(shards: Sequence[SiteShard], beliefs: Beliefs) -> float:
     r"""EP approximation to log P(y): the prior times all sites with their constants, integrated.
 
     .. math:: \sum_i \log s_i + \tfrac12 \bigl(|\beta|^2 - \log|M|\bigr)
     """
     gauss = 0.5 * beliefs.beta @ beliefs.beta - np.sum(np.log(np.diagonal(beliefs.Q)))
-    return float(gauss + sum(np.sum(shard.log_site) for shard in shards))
+    return float(gauss + sum(shard.log_sites() for shard in shards))

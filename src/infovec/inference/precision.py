@@ -1,13 +1,14 @@
 """Whether single precision is enough to infer with."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..shards import Beliefs
+from ..shards import Basis, Beliefs
 
 __all__ = ["SHARPEST", "SHARPEST_FOR_GRADIENTS", "sharp_sites", "too_sharp"]
 
@@ -30,25 +31,33 @@ def sharp_sites(X: Inputs, y: Floats, priority: Floats, kernel: Kernel, likeliho
     K = np.asarray(kernel(kernel.in_double(X)), dtype=np.float64)
     prior_var, zero = np.diagonal(K).copy(), np.zeros(len(y))
     site = likelihood.site(y, zero, prior_var, likelihood.tilted(y, zero, prior_var))
-    return _sharpness(prior_var - np.mean(K), np.asarray(site.precision)) > SHARPEST
+    return _upper((prior_var - np.mean(K)) * np.asarray(site.precision)) > SHARPEST
 
 
-def too_sharp(shard: Any, beliefs: Beliefs, sharpest: float = SHARPEST) -> bool:
-    r"""Whether the products of a shard in single precision leave too little of what it has inferred.
+class WithSites(Protocol):
+    """A shard that has sites."""
+
+    def sharpness(self, common: float) -> Floats:
+        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+
+
+def too_sharp(
+    shards: Sequence[WithSites], basis: Basis, beliefs: Beliefs, dtype: str, sharpest: float = SHARPEST
+) -> bool:
+    r"""Whether the products of shards in single precision leave too little of what they have inferred.
 
     Rounding moves :math:`I + V \Pi V^T` by about its largest entry times 6e-8, while the directions that the rows say
     nothing about have an eigenvalue of one; and it moves variances by about 1e-5 of those of the prior.
     """
-    if np.dtype(shard.dtype) != np.float32:
+    if dtype != "float32":
         return False
     pivots = np.sort(np.einsum("...ij,...ij->...i", beliefs.Q, beliefs.Q), axis=-1)
     strongest = np.max(pivots[..., -2:-1], initial=1.0)  # the first is mostly that of what rows have in common
-    L, precision = shard.basis.L, np.asarray(shard.precision)
-    own = shard.prior_var - (np.mean(np.sum(L, axis=0) ** 2) / len(L) if len(L) else 0.0)
-    return (
-        bool(strongest > _STRONGEST) or _sharpness(own.reshape(-1, *[1] * (precision.ndim - 1)), precision) > sharpest
-    )
+    if strongest > _STRONGEST:
+        return True
+    common = np.mean(np.sum(basis.L, axis=0) ** 2) / len(basis.L) if len(basis.L) else 0.0
+    return _upper(np.concatenate([shard.sharpness(float(common)).ravel() for shard in shards])) > sharpest
 
 
-def _sharpness(prior_var: Floats, precision: Floats) -> float:
-    return float(np.quantile(prior_var * precision, 0.9)) if precision.size else 0.0
+def _upper(sharpness: Floats) -> float:
+    return float(np.quantile(sharpness, 0.9)) if sharpness.size else 0.0

@@ -15,6 +15,7 @@ LOST = 0.1  # change in the last sweep above which a posterior that did not sett
 _STILL = 0.1  # a row whose site moves by less than this share of the tolerance rests until all rows are visited again
 _SLOWEST = 0.05  # smallest damping that is chosen; only a step that is taken back leads below it
 _WORSE, _EASED = 1.5, 1.1  # a change that grows by this factor halves the largest damping, any other raises it by that
+_UNSTEADY = 30  # first sweeps that are not judged by growing changes, nor for stalling, where changes do not compare
 _CAUTION = 2.0  # by how much the change of the next sweep may exceed what the last two let expect
 _ASTRAY, _FAR = 10.0, 1.0  # a change that grows by such a factor, to more than so many deviations, is taken back
 _SHORTER, _TRIES = 0.25, 6  # but for this share of the step, so often in turn; damping at most doubles in a sweep
@@ -49,12 +50,12 @@ def settle(sites: Sites[Any], tolerance: float, max_sweeps: int, watch: Watch | 
     It ends when a visit of all rows moves no site by more than the tolerance, when somebody asks for it, when the
     changes have stopped falling, and after ``max_sweeps``.
     """
-    course, sweeps = _Course(sites), list[Sweep]()
+    course, sweeps, judged = _Course(sites), list[Sweep](), 0 if sites.steady else _UNSTEADY
     while True:
         sweeps.append(course.sweep(_STILL * tolerance))
         change, everywhere = sweeps[-1].change, sweeps[-1].rows == sites.n
         asked = watch is not None and bool(watch(sweeps[-1]))
-        if asked or (change <= tolerance and everywhere) or stalled(sweeps) or len(sweeps) >= max_sweeps:
+        if asked or (change <= tolerance and everywhere) or stalled(sweeps[judged:]) or len(sweeps) >= max_sweeps:
             break
         course.accept(reopen=course.expected <= tolerance)
     sweeps[-1] = course.end(sweeps[-1])
@@ -72,7 +73,7 @@ class _Course:
     def __init__(self, sites: Sites[Any]) -> None:
         self.sites, self.damping, self.most = sites, sites.damping, 1.0
         self.change, self.expected, self.log_evidence = np.inf, np.inf, -np.inf
-        self.tries, self.strayed = 0, False
+        self.count, self.tries, self.strayed = 0, 0, False
         try:
             sites.accept()
         except NotPositiveDefinite:  # they were found for other parameters, or another active set
@@ -81,14 +82,15 @@ class _Course:
 
     def sweep(self, still: float) -> Sweep:
         """Visit the open rows, and choose the damping of the next sweep."""
-        visited, damping = self.sites.n_open, self.damping
+        visited, damping, self.count = self.sites.n_open, self.damping, self.count + 1
         change, along, before = self.sites.sweep(damping, still, self.change)
         self.strayed = self.tries < _TRIES and astray(change, self.change)
         if not self.strayed:
-            worse = change > _WORSE * self.change
+            steady = self.sites.steady
+            worse = change > _WORSE * self.change and (steady or self.count > _UNSTEADY)
             self.most = max(_SLOWEST, 0.5 * min(damping, self.most)) if worse else _EASED * self.most
             self.damping, self.tries = min(next_damping(damping, along, before), self.most), 0
-            shrinking = min(_CAUTION * change / self.change, 1.0) if self.change > 0.0 else 1.0
+            shrinking = min(_CAUTION * change / self.change, 1.0) if steady and self.change > 0.0 else 1.0
             self.expected, self.change = change * shrinking, change  # of the next sweep if it goes on like this
             self.log_evidence = self.sites.log_evidence()
         return Sweep(self.log_evidence, change, damping, visited)

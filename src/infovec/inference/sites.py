@@ -6,10 +6,8 @@ from functools import reduce
 from operator import add
 from typing import Generic, Protocol, TypeVar
 
-import numpy as np
-
-from .._types import Floats, Mask, Rows
-from ..shards import Beliefs, Steps, Sums, Swept
+from .._types import Floats
+from ..shards import Beliefs, Steps, Sums, Swept, Traits
 
 __all__ = ["Sites", "SweptShard", "total"]
 
@@ -20,8 +18,14 @@ S_co = TypeVar("S_co", Sums, Floats, covariant=True)
 class SweptShard(Protocol[S_co]):
     """Some rows with their sites, whose sum is an S; see ProjectedShard."""
 
-    rows: Rows
-    open: Mask
+    def traits(self) -> Traits:
+        """Return what inference must know, once there is an active set."""
+
+    def open_all(self) -> None:
+        """Let the next sweep visit all rows."""
+
+    def n_open(self) -> int:
+        """Return how many rows the next sweep visits."""
 
     def undo(self) -> None:
         """Forget the last sweep."""
@@ -50,6 +54,8 @@ class Sites(ABC, Generic[S]):
     """The posterior of v."""
     damping: float = 1.0
     """Of the first sweep."""
+    steady: bool = True
+    """Whether the changes of two sweeps in turn compare: growth then is overshoot, and the next one can be foreseen."""
 
     def __init__(self, shards: Sequence[SweptShard[S]], moving: S) -> None:
         self.rows: Sequence[SweptShard[S]] = shards
@@ -71,18 +77,18 @@ class Sites(ABC, Generic[S]):
     @property
     def n(self) -> int:
         """Number of rows."""
-        return sum(len(shard.rows) for shard in self.rows)
+        return sum(shard.traits().n_rows for shard in self.rows)
 
     @property
     def n_open(self) -> int:
         """Number of rows that the next sweep visits."""
-        return sum(int(np.sum(shard.open)) for shard in self.rows)
+        return sum(shard.n_open() for shard in self.rows)
 
     def open_all(self) -> None:
         """Let the next sweep visit all rows."""
         self.settled = None
         for shard in self.rows:
-            shard.open[:] = True
+            shard.open_all()
 
     def sweep(self, damping: float, still: float, change: float) -> Steps:
         """Move the sites of open rows; a row that moves by less than ``still`` rests from now on."""

@@ -38,8 +38,8 @@ class AgainstRest:
         likelihood, known, evidence = cast(OneAgainstRest, model.likelihood), [], 0.0
         for c, machine in enumerate(self.machines):
             machine.active = self.select(c, model.kernel)
-            shard, _, found = machine.settle(model.kernel, likelihood.of_class(c))
-            known.append(left_out([shard], found.beliefs, machine.group))
+            shards, _, found = machine.settle(model.kernel, likelihood.of_class(c))
+            known.append(left_out(shards, found.beliefs, machine.group))
             evidence += found.log_evidence
         weight = likelihood.take(self.machines[0].rows).weight
         rows = LeftOut(np.stack(known, axis=2), self.labels, weight)

@@ -1,6 +1,6 @@
 """What is maximised: the evidence of the projected posterior for a given active set, plus the log prior."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..inference import (
     LOST,
     SHARPEST_FOR_GRADIENTS,
     Inference,
+    LeftOut,
     best_spread,
     calibrated,
     coupled_gradient,
@@ -19,13 +20,14 @@ from ..inference import (
     infer_coupled,
     left_out,
     left_out_loss,
+    left_out_of_classes,
     make_basis,
     too_sharp,
 )
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
-from ..shards import Basis, CoupledShard, ProjectedShard
+from ..shards import Basis, CoupledShard, ProjectedShard, cut
 from .model import Model
 
 __all__ = ["CoupledEvidence", "ProjectedEvidence"]
@@ -52,6 +54,8 @@ class ProjectedEvidence:
         The same number for rows of equal inputs, which are left out together.
     exact : callable, optional
         Returns the inputs in double precision, which is gone on in where single precision is not enough.
+    n_shards : int
+        That the rows are cut into.
     """
 
     def __init__(
@@ -65,40 +69,58 @@ class ProjectedEvidence:
         tolerance: float = 1e-3,
         group: Rows | None = None,
         exact: Callable[[], Inputs] | None = None,
+        n_shards: int = 1,
     ) -> None:
         self.rows, self.X, self.y, self.active, self.dtype, self.blur = rows, X, y, active, dtype, blur
-        self.tolerance, self.group, self.exact = tolerance, group, exact
+        self.tolerance, self.group, self.exact, self.n_shards = tolerance, group, exact, n_shards
         self._sites: tuple[Floats, Floats] | None = None
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
-        shard, basis, found = self.settle(model.kernel, model.likelihood)
-        gradient = np.concatenate(evidence_gradient([shard], basis, model.kernel, model.likelihood, found))
+        shards, basis, found = self.settle(model.kernel, model.likelihood)
+        gradient = np.concatenate(evidence_gradient(shards, basis, model.kernel, model.likelihood, found))
         prior, prior_gradient = model.log_prior()
         return found.log_evidence + prior, model.pull(gradient) + prior_gradient
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the spread that suits them best."""
-        shard, _, found = self.settle(model.kernel, model.likelihood)
-        loss = best_spread(shard.likelihood, self.y, left_out([shard], found.beliefs, self.group)).loss
+        shards, _, found = self.settle(model.kernel, model.likelihood)
+        known = left_out(shards, found.beliefs, self.group)
+        loss = best_spread(model.likelihood.take(self.rows), self.y, known).loss
         return found.log_evidence + model.log_prior()[0], loss
 
-    def settle(self, kernel: Kernel, likelihood: Likelihood) -> tuple[ProjectedShard, Basis, Inference]:
-        """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere."""
-        shard = ProjectedShard(self.rows, self.X, self.y, kernel, likelihood, self.dtype, self.blur)
+    def _cut(self) -> Iterator[tuple[Rows, Inputs, Floats]]:
+        """Rows, inputs and targets of each shard."""
+        for part in cut(len(self.y), self.n_shards):
+            yield self.rows[part], self.X if len(self.y[part]) == len(self.y) else self.X[part], self.y[part]
+
+    def _project(self, shards: Sequence[ProjectedShard | CoupledShard], kernel: Kernel) -> Basis:
+        """Give the shards their active set, and the sites of the last evaluation."""
         basis = make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype)
-        shard.project(basis)
-        if self._sites is not None:
-            shard.precision[:], shard.b[:] = self._sites
-        found = infer([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
-        if too_sharp(shard, found.beliefs, SHARPEST_FOR_GRADIENTS):
+        for shard in shards:
+            shard.project(basis)
+            if self._sites is not None:
+                shard.resume(self.rows, *self._sites)
+        return basis
+
+    def _keep(self, shards: Sequence[ProjectedShard | CoupledShard]) -> None:
+        """Remember the sites."""
+        precision, b = np.sum([shard.sites(self.rows) for shard in shards], axis=0)
+        self._sites = precision, b
+
+    def settle(self, kernel: Kernel, likelihood: Likelihood) -> tuple[list[ProjectedShard], Basis, Inference]:
+        """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere."""
+        shards = [ProjectedShard(*part, kernel, likelihood, self.dtype, self.blur) for part in self._cut()]
+        basis = self._project(shards, kernel)
+        found = infer(shards, tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
+        if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):
             self._raise_precision()
             return self.settle(kernel, likelihood)
         if not (found.converged or found.sweeps[-1].change <= LOST):
             raise NotConverged("the sites do not settle at these parameters")
         if found.converged:
-            self._sites = shard.precision, shard.b
-        return shard, basis, found
+            self._keep(shards)
+        return shards, basis, found
 
     def _raise_precision(self) -> None:
         """Go on in double precision."""
@@ -117,30 +139,29 @@ class CoupledEvidence(ProjectedEvidence):
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
-        shard, basis, found = self._infer(model)
+        shards, basis, found = self._infer(model)
         likelihood = cast(ClassLikelihood, model.likelihood)
-        gradient = np.concatenate(coupled_gradient([shard], basis, model.kernel, likelihood, found))
+        gradient = np.concatenate(coupled_gradient(shards, basis, model.kernel, likelihood, found))
         prior, prior_gradient = model.log_prior()
         return found.log_evidence + prior, model.pull(gradient) + prior_gradient
 
-    def _infer(self, model: Model) -> tuple[CoupledShard, Basis, Inference]:
+    def _infer(self, model: Model) -> tuple[list[CoupledShard], Basis, Inference]:
         kernel, likelihood = model.kernel, cast(ClassLikelihood, model.likelihood)
-        shard = CoupledShard(self.rows, self.X, self.y, kernel, likelihood, self.dtype, self.blur, group=self.group)
-        basis = make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype)
-        shard.project(basis)
-        if self._sites is not None:
-            shard.precision[:], shard.b[:] = self._sites
-        found = infer_coupled([shard], tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
-        if too_sharp(shard, found.beliefs, SHARPEST_FOR_GRADIENTS):
+        shards = [CoupledShard(*part, kernel, likelihood, self.dtype, self.blur) for part in self._cut()]
+        basis = self._project(shards, kernel)
+        found = infer_coupled(shards, tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
+        if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):
             self._raise_precision()
             return self._infer(model)
         self._highest = max(self._highest, found.log_evidence)
         if found.converged and found.log_evidence > self._highest - _FAR * abs(self._highest):
-            self._sites = shard.precision, shard.b
-        return shard, basis, found
+            self._keep(shards)
+        return shards, basis, found
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the power that suits them best."""
-        shard, _, found = self._infer(model)
+        shards, _, found = self._infer(model)
         likelihood = cast(ClassLikelihood, model.likelihood)
-        return found.log_evidence + model.log_prior()[0], left_out_loss(calibrated(likelihood, [shard]), [shard])
+        weight = likelihood.take(self.rows).weight
+        rows = LeftOut(left_out_of_classes(shards, self.group), self.y.astype(np.intp), weight)
+        return found.log_evidence + model.log_prior()[0], left_out_loss(calibrated(likelihood, [rows]), [rows])

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, cast
 
-import numpy as np
-
-from .._types import Rows
+from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..inference import Inference, Watch
 from ..inference.bound import BoundShard
@@ -44,19 +42,20 @@ class BoundTraining(ClassTraining):
         """Return what selects, and with the factorised posterior infers."""
         return BoundDriver(self) if self.approximation == "factorised" else self._selector()
 
-    def projected_shard(self, left_out: Rows | None = None) -> Any:
-        """Return all rows, but those left out."""
-        rows = np.arange(len(self.y)) if left_out is None else np.setdiff1d(np.arange(len(self.y)), left_out)
-        likelihood = cast(MultivariateProbit, self.class_likelihood)
-        X = self.X if left_out is None else self.X[rows]
-        return BoundShard(
-            rows, X, self.y[rows], self.kernel, likelihood, self.dtype, self.groups_of(rows), self.feature_entries
-        )
+    def projected_shards(self, rows: Rows) -> list[Any]:
+        """Return some rows in one piece: the bound is maximised over the auxiliary variables of all of them."""
+        likelihood, group = cast(MultivariateProbit, self.class_likelihood), self.groups_of(rows)
+        return [BoundShard(rows, self.X[rows], self.y[rows], self.kernel, likelihood, self.dtype, group)]
 
-    def infer(self, shard: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
+    def infer(self, shards: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
         """Maximise the bound."""
-        found: Inference = shard.infer(watch=watch, deadline=deadline)
+        found: Inference = shards[0].infer(watch=watch, deadline=deadline)
         return found
+
+    def left_out(self, shards: Any, rows: Rows, found: Inference) -> Floats:
+        """Latent means and variances of all rows, each without those of the same inputs, (2, n, C)."""
+        known: Floats = shards[0].left_out
+        return known
 
     @property
     def products_of_sweep(self) -> int:

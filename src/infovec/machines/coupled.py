@@ -23,7 +23,6 @@ from .budget import Needs, Sizes, coupled_need, pairs_need, selection_need
 from .class_by_class import Separate
 from .classes import ClassMachine
 from .one_function import FactorisedFunction
-from .pairs import fit_factorised
 from .plan import Plan
 from .result import Result
 from .run import Run

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._types import Floats, Rows
+from .._types import Floats
 from ..criteria import Given
 from ..errors import InfovecError
 from ..learning import (
@@ -22,7 +22,7 @@ from ..learning import (
 )
 from ..likelihoods import total_weight
 from ..runtime import Deadline, Interruption, Late, give_back, work_until
-from ..selection import Driver, GainDriver, sites_in_order
+from ..selection import Driver, sites_in_order
 from .budget import threads
 from .one_function import Training
 from .stages import ACTIVE_FOR_MANY, MANY, Learned
@@ -181,10 +181,9 @@ class _Search:
             raise InfovecError("no row is informative at these parameters")
         active = driver.active[: driver.size].copy()
         X, y = training.X, training.y
-        outside = _considered(driver, training)
-        if isinstance(driver, Driver):
-            driver.shards = []  # their memory is needed for the criterion
-            give_back()
+        outside = driver.considered()
+        driver.release()  # its memory is needed for the criterion
+        give_back()
         if isinstance(driver, Driver) and training.start_from_sites:
             sites = driver.precision[: driver.size].copy(), driver.site_mean[: driver.size].copy()
         else:
@@ -197,12 +196,3 @@ class _Search:
             return training.part(training.sample(n), wanted, model.kernel, model.likelihood).sufficient()
         fewer = replace(training, wanted=min(wanted, training.wanted), initial=training.initial[:wanted])
         return fewer.with_model(model).sufficient()
-
-
-def _considered(driver: Driver | GainDriver, training: Training) -> Rows:
-    """The selection index J in the end."""
-    if isinstance(driver, GainDriver):
-        free = ~training.held_back
-        free[driver.active[: driver.size]] = False
-        return np.flatnonzero(free)
-    return np.concatenate([shard.rows[~shard.taken & ~shard.held_back] for shard in driver.shards])

@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from ..likelihoods import Likelihood
 from ..kernels import Kernel
+from ..likelihoods import Likelihood
 from ..numerics.cholesky import row_solver
 from ..runtime import seconds_per_row
 from ..scores import Score

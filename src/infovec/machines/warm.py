@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..selection import Driver, GainDriver
+from ..selection import Selector
 from .one_function import Training
 
 __all__ = ["State", "continues", "kept"]
@@ -15,7 +15,7 @@ __all__ = ["State", "continues", "kept"]
 class State(NamedTuple):
     """What is kept of a fit so that it can go on."""
 
-    driver: Driver | GainDriver
+    driver: Selector
     training: Training
     settings: dict[str, Any]
     data: str  # hash of X, y and the weights

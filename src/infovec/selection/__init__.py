@@ -2,24 +2,24 @@
 
 from .by_bound import Included, select
 from .by_gain import GainDriver
-from .driver import Callback, Driver, Progress, StopReason
-from .gain import coupling_free_gain
-from .in_turns import ClassDriver
+from .driver import Driver
+from .in_turns import InTurns
 from .order import sites_in_order
 from .pairs import select_pairs
+from .protocol import Callback, Progress, Selector, StopReason
 from .schedule import Patience, Schedule
 
 __all__ = [
     "Callback",
-    "ClassDriver",
     "Driver",
     "GainDriver",
+    "InTurns",
     "Included",
     "Patience",
     "Progress",
     "Schedule",
+    "Selector",
     "StopReason",
-    "coupling_free_gain",
     "select",
     "select_pairs",
     "sites_in_order",

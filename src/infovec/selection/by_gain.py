@@ -1,14 +1,17 @@
-"""Selection by the information gain of the projected posterior, with the face of a driver."""
+"""Selection by the information gain of the projected posterior."""
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
 from .._types import Floats, Mask, Rows
+from ..kernels import Kernel
+from ..likelihoods import Likelihood
 from ..runtime import Interruption
-from ..shards import ProjectedShard
-from .driver import Callback, Progress, StopReason
+from ..shards import SiteShard
 from .gain_blocks import choose_block
+from .protocol import Callback, Progress, StopReason
 from .schedule import Patience, Schedule
 
 __all__ = ["GainDriver"]
@@ -21,8 +24,10 @@ class GainDriver:
 
     Parameters
     ----------
-    shard : ProjectedShard
-        All rows.
+    shards : sequence of SiteShard
+        All rows; their numbers are positions in ``priority`` and ``held_back``.
+    kernel, likelihood
+        The model.
     capacity : int
         Largest active set.
     schedule : Schedule
@@ -36,10 +41,18 @@ class GainDriver:
     sites = None  # inference starts from nothing
 
     def __init__(
-        self, shard: ProjectedShard, capacity: int, schedule: Schedule, priority: Floats, held_back: Mask
+        self,
+        shards: Sequence[SiteShard],
+        kernel: Kernel,
+        likelihood: Likelihood,
+        capacity: int,
+        schedule: Schedule,
+        priority: Floats,
+        held_back: Mask,
     ) -> None:
-        self.shard, self.schedule, self.held_back, self.priority = shard, schedule, held_back, priority
-        self.size, self.n_rows, self.shards = 0, int(np.sum(~held_back)), [shard]
+        self.shards, self.kernel, self.likelihood = shards, kernel, likelihood
+        self.schedule, self.held_back, self.priority = schedule, held_back, priority
+        self.size, self.n_rows = 0, int(np.sum(~held_back))
         self.active: Rows = np.empty(capacity, dtype=np.intp)
         self.scores, self.seconds = np.zeros(capacity), np.zeros(capacity)
         self._seconds = 0.0
@@ -73,7 +86,10 @@ class GainDriver:
                     break
                 block, pool = self.schedule.sizes(self.size)
                 size, active = min(block, wanted - self.size), self.active[: self.size]
-                rows, gains = choose_block(self.shard, active, self.held_back, size, max(pool, 6 * block))
+                barred = np.union1d(np.flatnonzero(self.held_back), active)
+                rows, gains = choose_block(
+                    self.shards, self.kernel, self.likelihood, active, barred, size, max(pool, 6 * block)
+                )
                 if not len(rows):
                     reason = StopReason.EXHAUSTED if self.size == self.n_rows else StopReason.UNINFORMATIVE
                     break
@@ -84,6 +100,16 @@ class GainDriver:
                     break
         self._seconds += time.perf_counter() - start
         return reason
+
+    def considered(self) -> Rows:
+        """Return the rows that may still be included."""
+        free = ~self.held_back
+        free[self.active[: self.size]] = False
+        return np.flatnonzero(free)
+
+    def release(self) -> None:
+        """Give back the memory of the shard; what was found stays, and nothing can be added."""
+        self.shards = []
 
     def rewind(self, size: int) -> None:
         """Go back to the first ``size`` rows."""

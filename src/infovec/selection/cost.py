@@ -1,5 +1,6 @@
 """What a selection will cost, before it starts: seconds from a short calibration, bytes from the sizes."""
 
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,6 @@ def calibrate(
     rows, block = np.arange(m), min(schedule.block_size, m)
     priority = np.linspace(0.0, 1.0, m)
     shard = LocalShard(rows, X[:m], y[:m], priority, kernel, likelihood, score, _DEPTH + block, dtype, IndexRule())
-    shard._buffer[:] = 0.0
     faint = 1e-6 / np.sqrt(max(float(shard.prior_var.max(initial=0.0)), 1e-300))  # a site that changes nothing
     flush: dict[int, float] = {}
     deep: dict[int, float] = {}
@@ -56,13 +56,8 @@ def calibrate(
             fake = Inclusions(
                 rows[:size], X[:size], np.full(size, faint), np.zeros((size, depth)), np.eye(size), np.zeros(size)
             )
-
-            def absorb(fake: Inclusions = fake, depth: int = depth) -> None:
-                shard.size, shard.var[:] = depth, shard.prior_var
-                shard.absorb(fake)
-
-            times[size] = best_of_three(absorb)
-    shard.size, shard.var[:], shard.taken[:] = _DEPTH, shard.prior_var, False
+            times[size] = min(_absorb(shard, fake, depth) for _ in range(3))
+    shard.pretend(_DEPTH)
     score_seconds = best_of_three(shard.keys)
     candidates = shard.candidates(min(schedule.pool_size, m))
     offer = max(best_of_three(lambda: shard.candidates(min(schedule.pool_size, m))) - score_seconds, 0.0)
@@ -76,6 +71,14 @@ def calibrate(
     one, several = best_of_three(lambda: pool(1)), best_of_three(lambda: pool(min(9, len(candidates.rows))))
     include = max(several - one, 0.0) / max(min(9, len(candidates.rows)) - 1, 1)
     return Rates(m, score_seconds, flush, deep, offer, include, one, *_memory_rates())
+
+
+def _absorb(shard: LocalShard, block: Inclusions, depth: int) -> float:
+    """Seconds to absorb a block after so many inclusions."""
+    shard.pretend(depth)
+    start = time.perf_counter()
+    shard.absorb(block)
+    return time.perf_counter() - start
 
 
 def _memory_rates() -> tuple[float, float, float]:

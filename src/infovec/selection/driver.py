@@ -1,12 +1,9 @@
 """The driver: greedy inclusion over shards, in blocks. Blocks of one are the papers' algorithm."""
 
 import time
-from collections.abc import Callable, Sequence
-from enum import StrEnum
-from typing import NamedTuple, TypeAlias
+from collections.abc import Sequence
 
 import numpy as np
-from scipy import sparse
 
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
@@ -14,38 +11,13 @@ from ..likelihoods import Likelihood
 from ..posterior import FactorisedPosterior
 from ..runtime import Interruption, check, own_threads
 from ..scores import Score
-from ..shards import Candidates, Inclusions, LocalShard, RefilledShard, Representation
+from ..shards import Candidates, Inclusions, Representation, Shard, share
 from .pool import Pool
+from .protocol import Callback, Progress, StopReason
 from .schedule import Patience, Schedule
+from .stack import stack
 
-__all__ = ["Callback", "Driver", "Progress", "StopReason"]
-
-
-class StopReason(StrEnum):
-    """Why selection ended."""
-
-    COMPLETE = "the active set has the size asked for"
-    EXHAUSTED = "all rows are included"
-    UNINFORMATIVE = "no remaining row is informative"
-    SETTLED = "rows held back are predicted no better"
-    TIME = "the time is used up"
-    CALLBACK = "the callback asked to stop"
-    INTERRUPTED = "interrupted from the keyboard"
-
-
-class Progress(NamedTuple):
-    """State of a selection, as a callback sees it after every block."""
-
-    included: int
-    wanted: int
-    score: float
-    seconds: float
-    held_back: float | None  # mean log likelihood of rows held back, if there are any
-    log_evidence: float | None = None  # during inference with all rows, which follows; ``score`` is the largest change
-
-
-Callback: TypeAlias = Callable[[Progress], object]
-"""Called after every block; a true answer ends the selection."""
+__all__ = ["Driver"]
 
 
 class Driver:
@@ -59,8 +31,9 @@ class Driver:
 
     Parameters
     ----------
-    shards : sequence of LocalShard
-        The training set; all rows have distinct numbers.
+    shards : sequence of Shard
+        The training set; all rows have distinct numbers. Any division of it gives the same model, to rounding, as long
+        as no shard drops rows from its index: which it drops depends on what else it has.
     kernel, likelihood, score
         The model, and what to select by.
     capacity : int
@@ -71,7 +44,7 @@ class Driver:
 
     def __init__(
         self,
-        shards: Sequence[LocalShard],
+        shards: Sequence[Shard],
         kernel: Kernel,
         likelihood: Likelihood,
         score: Score,
@@ -80,7 +53,8 @@ class Driver:
     ) -> None:
         self.shards, self.kernel, self.likelihood, self.score = shards, kernel, likelihood, score
         self.schedule, self.capacity = schedule, capacity
-        self.n_rows = sum(int(np.sum(~shard.held_back)) for shard in shards)
+        self.facts = [shard.facts() for shard in shards]
+        self.n_rows = sum(facts.n_free for facts in self.facts)
         self.size, self._seconds = 0, 0.0
         self.active: Rows = np.empty(capacity, dtype=np.intp)
         self._L = np.zeros((capacity, capacity))
@@ -93,7 +67,7 @@ class Driver:
         """Include given rows first, in order; rows that are not informative are passed over."""
         start = time.perf_counter()
         for shard in self.shards:
-            shard.pinned = shard.held_back | np.isin(shard.rows, rows)
+            shard.pin(rows)
         with Interruption() as interruption:
             for row in rows:
                 if interruption.asked:
@@ -101,7 +75,7 @@ class Driver:
                 offered = [shard.this(row) for shard in self.shards]
                 self._step(_merge(offered, 1), 1, start)
         for shard in self.shards:
-            shard.pinned = shard.held_back
+            shard.unpin()
         self._interrupted = interruption.asked and interruption.outermost  # for the run that follows
         self._seconds += time.perf_counter() - start
 
@@ -147,9 +121,7 @@ class Driver:
             if self.size and time.perf_counter() - start > max_seconds:  # a model of one row is better than none
                 return StopReason.TIME
             block, pool_size = self.schedule.sizes(self.size)
-            for shard in self.shards:
-                if isinstance(shard, RefilledShard):
-                    shard.refill(self.representation())
+            self._refill()
             pool = _merge([shard.candidates(pool_size) for shard in self.shards], pool_size)
             if not self._step(pool, min(block, wanted - self.size), start):
                 return StopReason.EXHAUSTED if self.size == self.n_rows else StopReason.UNINFORMATIVE
@@ -161,12 +133,19 @@ class Driver:
                 return StopReason.SETTLED
         return StopReason.COMPLETE
 
+    def _refill(self) -> None:
+        """Tell the shards that make stubs from nothing what they need for it."""
+        if any(facts.refilled for facts in self.facts):
+            whole = self.representation()
+            for shard in self.shards:
+                shard.refill(whole)
+
     def _step(self, candidates: Candidates, size: int, start: float) -> int:
         """Run a pool and tell all shards; return how many rows came in."""
         if not len(candidates.rows):
             return 0
         likelihood = self.likelihood.take(candidates.rows)
-        min_var = self.shards[0].min_var
+        min_var = self.facts[0].min_var
         pool = Pool(candidates, min(size, len(candidates.rows)), self.kernel, likelihood, self.score, min_var)
         block = pool.run()
         if len(block.rows):
@@ -194,16 +173,21 @@ class Driver:
             self._L = np.pad(self._L, (0, more))
             for name in ("active", "beta", "precision", "site_mean", "y", "scores", "seconds"):
                 setattr(self, name, np.pad(getattr(self, name), (0, more)))
-            for shard in self.shards:
-                shard.enlarge(capacity, max_entries)
+            n = sum(facts.n_rows for facts in self.facts)
+            for shard, facts in zip(self.shards, self.facts, strict=True):
+                shard.enlarge(capacity, None if max_entries is None else share(max_entries, facts.n_rows, n, capacity))
             self.capacity = capacity
 
     def rewind(self, size: int) -> None:
         """Go back to the first ``size`` inclusions."""
         beta, self.size = self.beta[: self.size], size
-        self._X = [_stack(self._X)[:size]]
+        self._X = [stack(self._X)[:size]]
         for shard in self.shards:
             shard.rewind(beta, self.active[:size])
+
+    def release(self) -> None:
+        """Give back the memory of the shards; what was found stays, and nothing can be added."""
+        self.shards, self.facts = [], []
 
     def _catch_up(self) -> None:
         """Put shards right that an error or a second interruption left in the middle of a block."""
@@ -217,7 +201,7 @@ class Driver:
     def representation(self) -> Representation:
         """Return the active set as shards need it to make stubs from nothing."""
         d = self.size
-        X = _stack(self._X)[:d] if self._X else self.shards[0].X[:0]
+        X = stack(self._X)[:d] if self._X else self.shards[0].candidates(0).X
         return Representation(X, np.sqrt(self.precision[:d]), self._L[:d, :d], self.beta[:d])
 
     def posterior(self, X: Inputs) -> FactorisedPosterior:
@@ -233,6 +217,14 @@ class Driver:
         d = self.size
         return self.active[:d], self.precision[:d], self.precision[:d] * self.site_mean[:d]
 
+    def considered(self) -> Rows:
+        """Return the rows that may still be included, the selection index J."""
+        return np.concatenate([shard.considered() for shard in self.shards])
+
+    def outside(self) -> Rows:
+        """Return the rows that are considered and not included, with those held back."""
+        return np.concatenate([shard.outside() for shard in self.shards])
+
     def log_likelihood_outside(self) -> float:
         """Sum of log Z over all rows that are considered and not included."""
         return sum(shard.log_likelihood_outside() for shard in self.shards)
@@ -243,10 +235,6 @@ class Driver:
         return sum(sums) / sum(counts) if sum(counts) else None
 
 
-def _stack(parts: Sequence[Inputs]) -> Inputs:
-    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
-
-
 def _merge(offers: Sequence[Candidates], size: int) -> Candidates:
     """Return the best candidates of all shards, best first, as each shard offers its own."""
     if len(offers) == 1:
@@ -254,5 +242,5 @@ def _merge(offers: Sequence[Candidates], size: int) -> Candidates:
     columns = [list(column) for column in zip(*offers, strict=True)]
     stubs: Floats = np.concatenate(columns[3], axis=1)
     rows, y, *rest = (np.concatenate(columns[k]) for k in (0, 2, 4, 5, 6, 7))
-    merged = Candidates(rows, _stack(columns[1]), y, stubs, *rest)
+    merged = Candidates(rows, stack(columns[1]), y, stubs, *rest)
     return merged.take(np.argsort(-merged.key, kind="stable")[:size])

@@ -1,78 +1,83 @@
 """Active rows for the projected posterior itself: inference and choice in turn (Thesis algorithm 2, in blocks)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from .._types import Floats, Mask, Rows
+from .._types import Floats, Inputs, Rows
 from ..inference import infer, make_basis
-from ..likelihoods import Site
-from ..numerics.cholesky import row_solver
-from ..shards import Beliefs, ProjectedShard
-from ..shards.projected import Cavity
-from .gain import coupling_free_gain
+from ..kernels import Kernel
+from ..likelihoods import Likelihood
+from ..shards import Cavity, Gains, SiteShard, coupling_free_gain
+from ..shards.gain import LEAST_LEFT, site_on_u
+from .stack import stack
 
 __all__ = ["choose_block"]
 
 _FEW_SWEEPS = 3  # between two blocks; the sites are those of the last block to start with
-_LEAST_LEFT = 1e-6  # share of its prior variance that an active row must add
 
 
-def choose_block(shard: ProjectedShard, active: Rows, barred: Mask, size: int, pool_size: int) -> tuple[Rows, Floats]:
+def choose_block(
+    shards: Sequence[SiteShard],
+    kernel: Kernel,
+    likelihood: Likelihood,
+    active: Rows,
+    barred: Rows,
+    size: int,
+    pool_size: int,
+) -> tuple[Rows, Floats]:
     """Return the next rows to become active, best first, and their gains.
 
-    The shard is projected onto the active rows and its sites are brought up to date by a few sweeps. The rows of the
-    largest gain form a pool; as rows are chosen from it, what they leave of the others' variances follows exactly,
+    The shards are projected onto the active rows and their sites are brought up to date by a few sweeps. The rows of
+    the largest gain form a pool; as rows are chosen from it, what they leave of the others' variances follows exactly,
     while sites and projections stay as they are.
 
     Parameters
     ----------
-    shard : ProjectedShard
-        All rows; row numbers are positions.
+    shards : sequence of SiteShard
+        All rows.
+    kernel, likelihood
+        The model; the likelihood is that of all rows.
     active : array of int
-    barred : array of bool
+    barred : array of int
         Rows that must not become active.
     size, pool_size : int
     """
-    basis = make_basis(shard.kernel, active, shard.X[active], shard.dtype)
-    shard.project(basis)
-    beliefs = infer([shard], max_sweeps=_FEW_SWEEPS).beliefs
-    cavity, site = _all_cavities(shard, beliefs)
-    left = shard.variance_left.copy()
-    open_ = ~barred & (left > _LEAST_LEFT * shard.prior_var)
-    open_[active] = False
-    gain = np.where(open_, coupling_free_gain(cavity, np.maximum(left, 1e-300), site), -np.inf)
-    pool = np.argsort(-gain, kind="stable")[:pool_size]
-    pool = pool[np.isfinite(gain[pool])]
-    return _in_pool(shard, pool, cavity, left[pool], min(size, len(pool)))
+    basis = make_basis(kernel, active, _inputs(shards, active), shards[0].traits().dtype)
+    for shard in shards:
+        shard.project(basis)
+    beliefs = infer(shards, max_sweeps=_FEW_SWEEPS).beliefs
+    pool = _merge([shard.gains(beliefs, pool_size, barred) for shard in shards], pool_size)
+    return _in_pool(pool, kernel, likelihood.take(pool.rows), min(size, len(pool.rows)))
 
 
-def _all_cavities(shard: ProjectedShard, beliefs: Beliefs) -> tuple[Cavity, Site]:
-    """Cavities of all rows, and the sites they would have on u itself."""
-    solve = row_solver(beliefs.Q, shard.dtype)
-    parts = []
-    for chunk in shard.chunks:
-        at = np.arange(chunk.start, chunk.stop)
-        parts.append(shard.cavity(at, solve(shard.features(chunk).copy()), beliefs.beta))
-    cavity = Cavity(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    return cavity, _site_on_u(shard, np.arange(len(shard.y)), cavity, shard.variance_left)
+def _inputs(shards: Sequence[SiteShard], rows: Rows) -> Inputs:
+    """Inputs of some rows, wherever they are."""
+    which, inputs = zip(*(shard.inputs(rows) for shard in shards), strict=True)
+    return stack(inputs)[np.argsort(np.concatenate(which))]
 
 
-def _site_on_u(shard: ProjectedShard, at: Rows, cavity: Cavity, left: Floats) -> Site:
-    likelihood, y, var = shard.likelihood.take(at), shard.y[at], cavity.cavity_var + left
-    return likelihood.site(y, cavity.cavity_mean, var, likelihood.tilted(y, cavity.cavity_mean, var))
+def _merge(offers: Sequence[Gains], size: int) -> Gains:
+    """Return the best rows of all shards, best first, as each shard offers its own."""
+    if len(offers) == 1:
+        return offers[0]
+    rows, X, y, features, cavity, *rest = zip(*offers, strict=True)
+    merged = Gains(
+        np.concatenate(rows), stack(X), np.concatenate(y), np.concatenate(features), np.concatenate(cavity, axis=1),
+        *map(np.concatenate, rest),
+    )  # fmt: skip
+    return merged.take(np.argsort(-merged.gain, kind="stable")[:size])
 
 
-def _in_pool(shard: ProjectedShard, pool: Rows, cavity: Cavity, left: Floats, size: int) -> tuple[Rows, Floats]:
+def _in_pool(pool: Gains, kernel: Kernel, likelihood: Likelihood, size: int) -> tuple[Rows, Floats]:
     """Choose the best, take its share out of what is left of the others, and so on."""
-    V = shard.features_of(pool)
-    X = shard.X[pool]
-    rest = np.asarray(shard.kernel(X) - V @ V.T, dtype=np.float64)
-    here = Cavity(*(column[pool] for column in cavity))
-    prior, chosen, gains = shard.prior_var[pool], [], []
+    rest = np.asarray(kernel(pool.X) - pool.features @ pool.features.T, dtype=np.float64)
+    here, left, chosen, gains = Cavity(*pool.cavity), pool.left, list[int](), list[float]()
     for _ in range(size):
-        usable = left > _LEAST_LEFT * prior
+        usable = left > LEAST_LEFT * pool.prior_var
         if not usable.any():
             break
-        site = _site_on_u(shard, pool, here, np.maximum(left, 0.0))
+        site = site_on_u(likelihood, pool.y, here, np.maximum(left, 0.0))
         gain = np.where(usable, coupling_free_gain(here, np.maximum(left, 1e-300), site), -np.inf)
         i = int(np.argmax(gain))
         chosen.append(i)
@@ -80,4 +85,4 @@ def _in_pool(shard: ProjectedShard, pool: Rows, cavity: Cavity, left: Floats, si
         rest = rest - np.outer(rest[i], rest[i]) / rest[i, i]
         left = np.minimum(left, np.diagonal(rest))
         left[i] = 0.0
-    return pool[chosen], np.array(gains)
+    return pool.rows[chosen], np.array(gains)

@@ -7,14 +7,15 @@ import numpy as np
 
 from .._types import Floats, Rows
 from ..runtime import Interruption
-from .driver import Callback, Driver, Progress, StopReason
+from .driver import Driver
+from .protocol import Callback, Progress, StopReason
 from .schedule import Patience
 
-__all__ = ["ClassDriver"]
+__all__ = ["InTurns"]
 
 
-class ClassDriver:
-    """Rows that machines of one class against the rest select, in turns, with the face of a driver.
+class InTurns:
+    """Selects rows for many classes by machines of one class against the rest, in turns.
 
     Each machine goes on until, together, they have enough distinct rows: for d rows of C classes each includes little
     more than d / C, so that all of them together cost less than one machine with d.
@@ -48,13 +49,8 @@ class ClassDriver:
         self._offered = [0] * n_classes
         self.size, self._seconds = 0, 0.0
 
-    @property
-    def shards(self) -> list[object]:
-        """What selection keeps; an empty list gives it back."""
-        return [shard for driver in self._drivers for shard in driver.shards]
-
-    @shards.setter
-    def shards(self, value: list[object]) -> None:
+    def release(self) -> None:
+        """Give back the memory of all machines; what was found stays, and nothing can be added."""
         self._drivers = []
 
     @property
@@ -95,7 +91,7 @@ class ClassDriver:
         with Interruption() as interruption:
             while len(self._order) < wanted:
                 before, left = sum(self._offered), max_seconds - (time.perf_counter() - start)
-                reason = self._round(wanted, left, interruption)
+                reason = self._round(wanted, left, interruption, start)
                 self.size = min(wanted, len(self._order))
                 seconds = self._seconds + time.perf_counter() - start
                 last = self._scores[-1] if self._scores else 0.0
@@ -110,7 +106,7 @@ class ClassDriver:
         self._seconds += time.perf_counter() - start
         return reason
 
-    def _round(self, wanted: int, max_seconds: float, interruption: Interruption) -> StopReason:
+    def _round(self, wanted: int, max_seconds: float, interruption: Interruption, began: float) -> StopReason:
         """Let every class include as many more as should suffice; take their choices in turns."""
         start, more = time.perf_counter(), -(-(wanted - len(self._order)) // self.n_classes)
         offers: list[list[tuple[int, float]]] = []
@@ -123,7 +119,7 @@ class ClassDriver:
             driver.run(at + more, max_seconds=(max_seconds - (time.perf_counter() - start)) / (self.n_classes - c))
             offers.append(list(zip(driver.active[at : driver.size].tolist(), driver.scores[at:], strict=False)))
             self._offered[c] = driver.size
-        seconds = self._seconds + time.perf_counter() - start
+        seconds = self._seconds + time.perf_counter() - began
         known = set(self._order)
         for turn in range(max(map(len, offers), default=0)):
             for offer in offers:

@@ -1,12 +1,30 @@
 """Layer 2: the rows of the training set in pieces, each with its stubs and marginals."""
 
 from .coupled import CoupledShard, solvers
+from .cut import cut, share
 from .eligibility import break_ties, open_scores
+from .gain import coupling_free_gain
 from .index import IndexRule
 from .local import LocalShard, absorbed_at_once
-from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
+from .messages import (
+    Basis,
+    Beliefs,
+    Candidates,
+    Facts,
+    Gains,
+    Inclusions,
+    Marginals,
+    Representation,
+    Slopes,
+    Steps,
+    Sums,
+    Swept,
+    Traits,
+)
+from .one_class import OneClass
 from .projected import Cavity, ProjectedShard
 from .projections import Projections
+from .protocol import ClassShard, Shard, SiteShard
 from .refilled import RefilledShard
 from .stubs import Stubs
 
@@ -15,20 +33,32 @@ __all__ = [
     "Beliefs",
     "Candidates",
     "Cavity",
+    "ClassShard",
     "CoupledShard",
+    "Facts",
+    "Gains",
     "Inclusions",
     "IndexRule",
     "LocalShard",
+    "Marginals",
+    "OneClass",
     "ProjectedShard",
     "Projections",
     "RefilledShard",
     "Representation",
+    "Shard",
+    "SiteShard",
+    "Slopes",
     "Steps",
     "Stubs",
     "Sums",
     "Swept",
+    "Traits",
     "absorbed_at_once",
     "break_ties",
+    "coupling_free_gain",
+    "cut",
     "open_scores",
+    "share",
     "solvers",
 ]

@@ -10,11 +10,12 @@ from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods.classes import ClassLikelihood, ClassMoments
 from ..numerics.cholesky import row_solver
-from ..numerics.groups import of_groups
 from ..runtime import for_each
-from .messages import Steps, Swept
-from .projected import Cavity, in_units, log_site_integral, take_out
+from .messages import Marginals, Slopes, Steps, Swept, Traits
+from .one_class import OneClass
+from .projected import Cavity, in_units, leave_out, log_site_integral, rows_of, take_out
 from .projections import Projections
+from .slopes import slopes_of_classes
 
 __all__ = ["CoupledShard", "Solver", "solvers"]
 
@@ -83,9 +84,31 @@ class CoupledShard(Projections):
         self._trail: list[tuple[Floats, Floats, Floats]] = []  # sites before the last sweep, and the one before
 
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Precisions and shifts of some rows, shape (len(rows), C)."""
-        at = np.searchsorted(self.rows, rows)
-        return self.precision[at], self.b[at]
+        """Precisions and shifts of some rows, shape (len(rows), C); zero for those that are not here."""
+        return rows_of(self.rows, rows, self.precision), rows_of(self.rows, rows, self.b)
+
+    def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
+        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
+        at = np.searchsorted(rows, self.rows)
+        self.precision[:], self.b[:] = precision[at], b[at]
+
+    def traits(self) -> Traits:
+        """Return what inference must know."""
+        likelihood, n = self.likelihood, len(self.rows)
+        return Traits(n, likelihood.n_classes, self.dtype, self.whole, False, True, likelihood.couples)
+
+    def log_sites(self) -> float:
+        """Logs of the constants of the sites, added up."""
+        return float(np.sum(self.log_site))
+
+    def sharpness(self, common: float) -> Floats:
+        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+        return (self.prior_var - common)[:, None] * self.precision
+
+    def seen_before(self) -> Marginals:
+        """Return what the last sweep saw of the projections of each row, and the sites that it saw it with."""
+        mean, var, precision, b = self.seen.copy()
+        return Marginals(mean, var, precision, b, self.variance_left.copy())
 
     @property
     def weight(self) -> Floats | None:
@@ -96,8 +119,20 @@ class CoupledShard(Projections):
     def left_out(self) -> Floats:
         """Means and variances of the latent values without the sites of all rows of the same inputs, (2, n, C)."""
         mean, var, precision, b = self.seen
-        cavity = take_out(mean, var, of_groups(precision, self.group), of_groups(b, self.group), self.dtype)
-        return np.stack([cavity.cavity_mean, cavity.cavity_var + self.variance_left[:, None]])
+        return leave_out((mean, var), (precision, b), self.variance_left, self.group, self.dtype)
+
+    def begin_apart(self) -> bool:
+        """Forget the constants of the sites, to which each class will add its own; say whether there are any sites."""
+        self.log_site[:] = 0.0
+        return bool(np.any(self.precision))
+
+    def one_class(self, c: int) -> OneClass:
+        """Return the same rows with the sites of one class only, where classes are independent."""
+        return OneClass(self, c)
+
+    def slopes(self, mean: Floats, factors: Floats, covariances: Floats, inverse: Floats) -> Slopes:
+        """Return what the rows here add to the gradient of the evidence; inverse is L^-1, the others of every class."""
+        return slopes_of_classes(self, mean, factors, covariances, inverse)
 
     def shift(self) -> Floats:
         """Sum of b V over all rows, shape (C, d)."""
@@ -123,6 +158,7 @@ class CoupledShard(Projections):
     def _each(self, forces: Callable[[slice, Floats], Floats]) -> Floats:
         total, lock = np.zeros((self.likelihood.n_classes, self.depth)), Lock()
 
+        @np.errstate(over="ignore", invalid="ignore")  # whoever adds up sites that are none sees that there is no sum
         def add(chunk: slice) -> None:
             V = self.features(chunk)
             part = (V.T @ forces(chunk, V).astype(self.dtype)).T
@@ -143,8 +179,9 @@ class CoupledShard(Projections):
         """Sum of pi V V^T over all rows, for every class."""
         total, lock = self._empty(), Lock()
 
+        @np.errstate(over="ignore", invalid="ignore")
         def add(chunk: slice) -> None:
-            counts = self.precision[chunk] > 0.0
+            counts = ~(self.precision[chunk] <= 0.0)
             here = np.flatnonzero(counts.any(axis=1))
             with self._work() as work:
                 self._add(total, self.features(chunk), here, chunk, counts[here], work, lock)
@@ -194,13 +231,15 @@ class CoupledShard(Projections):
         return tilted, tilted.nu / np.maximum(1.0 - cavity.cavity_var * tilted.nu, 1e-12)
 
     def sweep(
-        self, mean: Floats, solve: Sequence[Solver], damping: float, still: float, pace: float, tied: bool
+        self, mean: Floats, factors: Floats, damping: float, still: float, pace: float, tied: bool
     ) -> Swept[Floats]:
         """Update the sites of all open rows at once, each from its own cavities; see ProjectedShard.
 
-        ``tied`` counts on ``couple`` to follow, with the change of the mean that solves for all classes at once.
+        ``mean`` and ``factors`` are those of the posteriors of v, one for each class. ``tied`` counts on ``couple`` to
+        follow, with the change of the mean that solves for all classes at once.
         """
         open_, settled, steps, lock = self._empty(), self._empty(), [Steps(0.0, 0.0, 0.0)], Lock()
+        solve = solvers(factors, self.dtype)
         self._missing[:] = 0.0
         self._trail = [(self.precision.copy(), self.b.copy(), self.log_site.copy()), *self._trail[:1]]
 

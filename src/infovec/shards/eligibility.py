@@ -10,6 +10,7 @@ __all__ = ["break_ties", "open_scores"]
 
 _MIN_PRECISION = 1e-8  # of a site, in units of the prior precision of its row (SLH algorithm 1, epsilon)
 _TIE = 1e-10  # scores that agree to this fraction are ties
+_NOTHING = 1e-290  # what breaks ties between scores of zero: less than any score, and a number with all its digits
 
 
 def open_scores(
@@ -36,8 +37,6 @@ def open_scores(
 
 
 def break_ties(value: Floats, priority: Floats) -> Floats:
-    """Scores with ties broken by ``priority``."""
-    top = np.max(value, initial=-np.inf)
-    if not np.isfinite(top):
-        return value
-    return value + (_TIE * abs(top) if top else 1.0) * priority
+    """Scores with ties broken by ``priority``, each on the scale of its own score: so those of any rows compare."""
+    known = np.where(np.isfinite(value), value, 0.0)
+    return value + np.maximum(_TIE * np.abs(known), _NOTHING) * priority

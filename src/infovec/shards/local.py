@@ -15,7 +15,7 @@ from ..runtime import at_once, for_each, n_threads, parts
 from ..scores import Score
 from .eligibility import break_ties, open_scores
 from .index import IndexRule
-from .messages import Candidates, Inclusions, Representation
+from .messages import Candidates, Facts, Inclusions, Representation
 
 __all__ = ["LocalShard", "absorbed_at_once", "scored_at_once"]
 
@@ -78,6 +78,8 @@ class LocalShard:
         Rows that are never included, and always considered: they tell how well others are predicted.
     """
 
+    refilled = False  # whether ``refill`` does anything
+
     def __init__(
         self,
         rows: Rows,
@@ -129,6 +131,29 @@ class LocalShard:
     def min_var(self) -> float:
         """Share of the prior variance below which a variance is rounding."""
         return _ROUNDING[self.dtype.name]
+
+    def facts(self) -> Facts:
+        """Return what a driver must know before it starts."""
+        return Facts(self.n_rows, int(np.sum(~self.held_back)), self.min_var, self.refilled)
+
+    def pin(self, rows: Rows) -> None:
+        """Keep some rows in the index whatever their score, until ``unpin``."""
+        self.pinned = self.held_back | np.isin(self.rows, rows)
+
+    def unpin(self) -> None:
+        """Keep only rows that are held back."""
+        self.pinned = self.held_back
+
+    def refill(self, whole: Representation) -> None:
+        """Exchange rows of the index for others; here all rows are in it that ever will be."""
+
+    def outside(self) -> Rows:
+        """Return the rows that are considered and not included, with those held back."""
+        return self.rows[~self.taken]
+
+    def considered(self) -> Rows:
+        """Return the rows that may still be included."""
+        return self.rows[~self.taken & ~self.held_back]
 
     def keys(self) -> Floats:
         """Selection key of every row here."""
@@ -224,6 +249,11 @@ class LocalShard:
         self.mean, self.var, self.prior_var = self.mean[kept], self.var[kept], self.prior_var[kept]
         self.taken, self.held_back, self.pinned = self.taken[kept], self.held_back[kept], self.pinned[kept]
         self._bind()
+
+    def pretend(self, size: int) -> None:
+        """Have so many inclusions behind it that said nothing: to find out what the next ones will cost."""
+        self.size, self.mean[:], self.var[:], self.taken[:] = size, 0.0, self.prior_var, False
+        self.M[:] = 0.0
 
     def enlarge(self, capacity: int, max_entries: int | None) -> None:
         """Make room for more inclusions; nothing is computed anew."""

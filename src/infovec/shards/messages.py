@@ -4,7 +4,30 @@ from typing import Generic, NamedTuple, TypeVar
 
 from .._types import Floats, Inputs, Rows
 
-__all__ = ["Basis", "Beliefs", "Candidates", "Inclusions", "Representation", "Steps", "Sums", "Swept"]
+__all__ = [
+    "Basis",
+    "Beliefs",
+    "Candidates",
+    "Facts",
+    "Gains",
+    "Inclusions",
+    "Marginals",
+    "Representation",
+    "Slopes",
+    "Steps",
+    "Sums",
+    "Swept",
+    "Traits",
+]
+
+
+class Facts(NamedTuple):
+    """What a driver must know of a shard before it starts."""
+
+    n_rows: int
+    n_free: int  # of these, that may be included
+    min_var: float  # share of the prior variance below which a variance is rounding
+    refilled: bool  # whether it wants to be told of the whole active set before every look
 
 
 class Candidates(NamedTuple):
@@ -17,7 +40,7 @@ class Candidates(NamedTuple):
     mean: Floats  # h
     var: Floats  # a
     prior_var: Floats  # k(x, x)
-    key: Floats  # score, ties broken; -inf for a row that must not be included
+    key: Floats  # score, ties broken, comparable between shards; -inf for a row that must not be included
 
     def take(self, at: Rows) -> "Candidates":
         """Return some of the candidates."""
@@ -71,6 +94,53 @@ class Sums(NamedTuple):
 
     def __add__(self, other: "Sums") -> "Sums":  # type: ignore[override]
         return Sums(self.precision + other.precision, self.shift + other.shift)
+
+
+class Traits(NamedTuple):
+    """What inference must know of a shard that is projected onto the active set."""
+
+    n_rows: int
+    n_functions: int
+    dtype: str  # of its products
+    whole: bool  # whether all of V is kept, not made anew in every sweep
+    conjugate: bool  # whether sites are the likelihood itself
+    log_concave: bool
+    couples: bool  # whether the sites of a row depend on each other
+
+
+class Marginals(NamedTuple):
+    """Posterior of the projections of the rows of a shard, their own sites, and the variance the active set leaves."""
+
+    mean: Floats
+    var: Floats
+    precision: Floats
+    b: Floats
+    variance_left: Floats
+
+
+class Gains(NamedTuple):
+    """Rows of a shard that would gain most by becoming active, best first, as a choice among them needs them."""
+
+    rows: Rows
+    X: Inputs
+    y: Floats
+    features: Floats  # (k, d): V, transposed
+    cavity: Floats  # (5, k): the fields of Cavity
+    left: Floats  # variance that the active set leaves
+    prior_var: Floats
+    gain: Floats
+
+    def take(self, at: Rows) -> "Gains":
+        """Return some of them."""
+        return Gains(*(v[:, at] if name == "cavity" else v[at] for name, v in zip(self._fields, self, strict=True)))
+
+
+class Slopes(NamedTuple):
+    """What rows add to the gradient of the evidence."""
+
+    kernel: Floats  # in theta of the kernel, through all but K_I
+    likelihood: Floats  # in theta of the likelihood
+    VwV: Floats  # sum of w_i V_i V_i^T, with w_i the derivative of log Z_i in its variance
 
 
 class Steps(NamedTuple):

@@ -1,5 +1,6 @@
 """A shard for the projected posterior: every row has a site on its projection onto the active set."""
 
+from collections.abc import Callable
 from threading import Lock
 from typing import NamedTuple
 
@@ -10,11 +11,14 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
 from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import row_solver
+from ..numerics.groups import of_groups
 from ..runtime import for_each, n_threads
-from .messages import Beliefs, Steps, Sums, Swept
+from .gain import best_by_gain
+from .messages import Beliefs, Gains, Marginals, Slopes, Steps, Sums, Swept, Traits
 from .projections import Projections
+from .slopes import slopes
 
-__all__ = ["Cavity", "ProjectedShard", "in_units", "log_site_integral", "take_out"]
+__all__ = ["Cavity", "ProjectedShard", "in_units", "leave_out", "log_site_integral", "rows_of", "take_out"]
 
 _SHARE_FLOOR = {"float32": 1e-5, "float64": 1e-12}  # of a posterior precision that is not a row's own site
 
@@ -86,10 +90,57 @@ class ProjectedShard(Projections):
         self.precision[here], self.b[here] = precision[which] / blurred, b[which] / blurred
         return self.sums()
 
+    def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
+        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
+        at = np.searchsorted(rows, self.rows)
+        self.precision[:], self.b[:] = precision[at], b[at]
+
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Precisions and shifts of some rows."""
-        at = np.searchsorted(self.rows, rows)
-        return self.precision[at], self.b[at]
+        """Precisions and shifts of some rows; zero for those that are not here."""
+        return rows_of(self.rows, rows, self.precision), rows_of(self.rows, rows, self.b)
+
+    def traits(self) -> Traits:
+        """Return what inference must know."""
+        likelihood = self.likelihood
+        return Traits(len(self.y), 1, self.dtype, self.whole, likelihood.conjugate, likelihood.log_concave, False)
+
+    def log_sites(self) -> float:
+        """Logs of the constants of the sites, added up."""
+        return float(np.sum(self.log_site))
+
+    def sharpness(self, common: float) -> Floats:
+        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+        return (self.prior_var - common) * self.precision
+
+    def marginals(self, beliefs: Beliefs) -> Marginals:
+        """Return what the posterior says of the projections, for all rows here."""
+        solve = row_solver(beliefs.Q, self.dtype)
+        mean, var, *_ = self.every_cavity(lambda V: solve(V.copy()), beliefs.beta)
+        return Marginals(mean, var, self.precision.copy(), self.b.copy(), self.variance_left.copy())
+
+    def every_cavity(self, solve: Callable[[Floats], Floats], beta: Floats) -> "Cavity":
+        """Marginals and cavities of all rows; ``solve`` gives V Q^-T."""
+        found = np.empty((5, len(self.y)))
+
+        def visit(chunk: slice) -> None:
+            at = np.arange(chunk.start, chunk.stop)
+            found[:, at] = self.cavity(at, solve(self.features(chunk)), beta)
+
+        for_each(visit, self.chunks)
+        return Cavity(*found)
+
+    def gains(self, beliefs: Beliefs, k: int, barred: Rows) -> Gains:
+        """Return the k rows whose becoming active would gain most, best first, none of those that are barred."""
+        return best_by_gain(self, beliefs, k, barred)
+
+    def slopes(self, beliefs: Beliefs, half: Floats, inverse: Floats) -> Slopes:
+        """Return what the rows here add to the gradient of the evidence; half is Q^-1, inverse L^-1."""
+        return slopes(self, beliefs, half, inverse)
+
+    def inputs(self, rows: Rows) -> tuple[Rows, Inputs]:
+        """Return which of some rows are here, by their positions among them, and their inputs."""
+        which = np.flatnonzero(np.isin(rows, self.rows))
+        return which, self.X[np.searchsorted(self.rows, rows[which])]
 
     def sums(self) -> Sums:
         """Sites of all rows added up."""
@@ -238,10 +289,45 @@ class ProjectedShard(Projections):
         return self.make_proper()
 
 
+def rows_of(here: Rows, rows: Rows, values: Floats) -> Floats:
+    """Values of some rows, given those of the rows that are here, ascending; zero for others."""
+    if not len(here):
+        return np.zeros((len(rows), *values.shape[1:]))
+    at = np.minimum(np.searchsorted(here, rows), len(here) - 1)
+    known = (here[at] == rows).reshape(-1, *[1] * (values.ndim - 1))
+    return np.where(known, values[at], 0.0)
+
+
 def take_out(mean: Floats, var: Floats, precision: Floats, b: Floats, dtype: str) -> Cavity:
     """Take a row's own site out of its marginal; something is left of it in any case."""
     share = np.maximum(1.0 - precision * var, _SHARE_FLOOR[dtype])
     return Cavity(mean, var, (mean - var * b) / share, var / share, share)
+
+
+def leave_out(
+    marginals: tuple[Floats, Floats],
+    sites: tuple[Floats, Floats],
+    variance_left: Floats,
+    group: Rows | None,
+    dtype: str,
+) -> Floats:
+    r"""Means and variances of latent values without the sites of all rows of the same inputs, shape (2, n, ...).
+
+    .. math:: N(u_i \mid \mu_{\setminus i}, q_{\setminus i} + l_i^2)
+
+    Parameters
+    ----------
+    marginals : means and variances of the projections, shape (n,) or (n, C)
+    sites : precisions and shifts
+    variance_left : array of shape (n,)
+        What the active set leaves of the variance, l^2.
+    group : array of int, shape (n,), optional
+        The same number for rows of equal inputs; None if no inputs are equal.
+    dtype : precision of the projections
+    """
+    precision, b = (of_groups(part, group) for part in sites)
+    cavity = take_out(*marginals, precision, b, dtype)
+    return np.stack([cavity.cavity_mean, (cavity.cavity_var.T + variance_left).T])
 
 
 def log_site_integral(pi: Floats, b: Floats, cavity: Cavity) -> Floats:

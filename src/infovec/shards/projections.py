@@ -29,7 +29,7 @@ def chunk_rows(n: int, d: int, itemsize: int = 4) -> int:
     """
     most = max(_CHUNK_ENTRIES // max(d, 1), 2 * d, 256)
     most = at_once(most, n_threads() * _BUFFERS * max(d, 1) * itemsize, _FEWEST)
-    return min(most, n if n * d <= _WHOLE else max(-(-n // 2), 1))
+    return max(1, min(most, n if n * d <= _WHOLE else -(-n // 2)))
 
 
 class Projections:
@@ -102,6 +102,14 @@ class Projections:
         self._made_in = other._made_in
         self._kept, self.variance_left, self.depth = other._kept, other.variance_left.copy(), other.depth
         self._spare = []
+
+    def open_all(self) -> None:
+        """Let the next sweep visit all rows."""
+        self.open[:] = True
+
+    def n_open(self) -> int:
+        """Return how many rows the next sweep visits."""
+        return int(np.sum(self.open))
 
     @property
     def basis(self) -> Basis:

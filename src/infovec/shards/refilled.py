@@ -30,6 +30,8 @@ class RefilledShard(LocalShard):
         Draws the rows that come in.
     """
 
+    refilled = True
+
     def __init__(
         self, *args: Any, index_size: int, retained: float, full_until: int, rng: np.random.Generator, **kwargs: Any
     ) -> None:

@@ -64,10 +64,9 @@ class BoundShard:
         """The active set."""
         return self.projection.basis
 
-    @property
-    def precision(self) -> Floats:
-        """Of the sites: auxiliary variables have unit noise."""
-        return np.ones(len(self.rows))
+    def sharpness(self, common: float) -> Floats:
+        """Precisions of the sites in units of the prior: auxiliary variables have unit noise."""
+        return self.prior_var - common
 
     def project(self, basis: Basis) -> None:
         """Take an active set."""

@@ -1,0 +1,213 @@
+"""What those who work with shards may ask of them. Only numbers, arrays and named tuples of them go to and fro."""
+
+from typing import Protocol, runtime_checkable
+
+from .._types import Floats, Inputs, Rows
+from .messages import (
+    Basis,
+    Beliefs,
+    Candidates,
+    Facts,
+    Gains,
+    Inclusions,
+    Marginals,
+    Representation,
+    Slopes,
+    Sums,
+    Swept,
+    Traits,
+)
+
+__all__ = ["ClassShard", "Shard", "SiteShard"]
+
+
+@runtime_checkable
+class Shard(Protocol):
+    """Rows to select from, with their stubs and marginals."""
+
+    def facts(self) -> Facts:
+        """Return what a driver must know before it starts."""
+
+    def candidates(self, k: int) -> Candidates:
+        """Return the k best rows that may be included, best first."""
+
+    def this(self, row: int) -> Candidates:
+        """Return the given row, if it is here."""
+
+    def absorb(self, block: Inclusions) -> None:
+        """Take note of newly included rows, wherever they are."""
+
+    def pin(self, rows: Rows) -> None:
+        """Keep some rows in the index whatever their score, until ``unpin``."""
+
+    def unpin(self) -> None:
+        """Keep only rows that are held back."""
+
+    def refill(self, whole: Representation) -> None:
+        """Exchange rows of the index for others, if that is what it does; see ``Facts.refilled``."""
+
+    def enlarge(self, capacity: int, max_entries: int | None) -> None:
+        """Make room for more inclusions, with a cap on the numbers in the stub matrix of this shard."""
+
+    def rewind(self, beta: Floats, active: Rows) -> None:
+        """Undo the last inclusions: ``beta`` is that of all of them, ``active`` the rows that stay."""
+
+    def restore(self, whole: Representation, active: Rows) -> None:
+        """Make everything anew from the representation, whatever state it is in."""
+
+    def considered(self) -> Rows:
+        """Return the rows that may still be included."""
+
+    def outside(self) -> Rows:
+        """Return the rows that are considered and not included, with those held back."""
+
+    def log_likelihood_outside(self) -> float:
+        """Sum of log Z over these."""
+
+    def log_likelihood_held_back(self) -> tuple[float, int]:
+        """Sum of log Z over the rows held back, and their number."""
+
+
+@runtime_checkable
+class SiteShard(Protocol):
+    """Rows with sites on their projections onto the active set, as expectation propagation needs them."""
+
+    def project(self, basis: Basis) -> None:
+        """Take a new active set."""
+
+    def traits(self) -> Traits:
+        """Return what inference must know, once there is an active set."""
+
+    def start(self, rows: Rows, precision: Floats, b: Floats) -> Sums:
+        """Give some rows the sites they have elsewhere, all others none."""
+
+    def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
+        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
+
+    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Precisions and shifts of some rows; zero for those that are not here."""
+
+    def sums(self) -> Sums:
+        """Sites of all rows added up."""
+
+    def log_sites(self) -> float:
+        """Logs of the constants of the sites, added up."""
+
+    def sharpness(self, common: float) -> Floats:
+        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+
+    def marginals(self, beliefs: Beliefs) -> Marginals:
+        """Return what the posterior says of the projections, for all rows here."""
+
+    def gains(self, beliefs: Beliefs, k: int, barred: Rows) -> Gains:
+        """Return the k rows whose becoming active would gain most, best first, none of those that are barred."""
+
+    def slopes(self, beliefs: Beliefs, half: Floats, inverse: Floats) -> Slopes:
+        """Return what the rows here add to the gradient of the evidence; half is Q^-1, inverse L^-1."""
+
+    def inputs(self, rows: Rows) -> tuple[Rows, Inputs]:
+        """Return which of some rows are here, by their positions among them, and their inputs."""
+
+    def look(self, depth: int) -> Sums:
+        """See the first ``depth`` rows of the active set only."""
+
+    def open_all(self) -> None:
+        """Let the next sweep visit all rows."""
+
+    def n_open(self) -> int:
+        """Return how many rows the next sweep visits."""
+
+    def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept[Sums]:
+        """Update the sites of all open rows at once, each from its own cavity."""
+
+    def undo(self) -> None:
+        """Forget the last sweep."""
+
+    def shorten(self, share: float) -> Sums:
+        """Take a share of the last step only."""
+
+    def exact(self) -> Sums:
+        """Give all rows their sites where these are the likelihood itself."""
+
+    def make_proper(self) -> Sums:
+        """Take away sites of negative precision, and what is no site."""
+
+    def begin_again(self) -> Sums:
+        """Forget sites that lead nowhere."""
+
+
+class OneClassShard(SiteShard, Protocol):
+    """One class of a shard of many."""
+
+    def tell(self) -> None:
+        """Give the sites to the shard of all classes."""
+
+
+@runtime_checkable
+class ClassShard(Protocol):
+    """Rows with a site for each of C classes; the posteriors of v have means (C, d) and factors (C, d, d)."""
+
+    def project(self, basis: Basis) -> None:
+        """Take a new active set."""
+
+    def traits(self) -> Traits:
+        """Return what inference must know, once there is an active set."""
+
+    def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
+        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
+
+    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Precisions and shifts of some rows, shape (len(rows), C); zero for those that are not here."""
+
+    def sums(self) -> Floats:
+        """Sum of pi V V^T over all rows, for every class."""
+
+    def shift(self) -> Floats:
+        """Sum of b V over all rows, shape (C, d)."""
+
+    def log_sites(self) -> float:
+        """Logs of the constants of the sites, added up."""
+
+    def sharpness(self, common: float) -> Floats:
+        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+
+    def seen_before(self) -> Marginals:
+        """Return what the last sweep saw of the projections of each row, and the sites that it saw it with."""
+
+    def slopes(self, mean: Floats, factors: Floats, covariances: Floats, inverse: Floats) -> Slopes:
+        """Return what the rows here add to the gradient of the evidence; inverse is L^-1."""
+
+    def open_all(self) -> None:
+        """Let the next sweep visit all rows."""
+
+    def n_open(self) -> int:
+        """Return how many rows the next sweep visits."""
+
+    def sweep(
+        self, mean: Floats, factors: Floats, damping: float, still: float, pace: float, tied: bool
+    ) -> Swept[Floats]:
+        """Update the sites of all open rows at once, each from its own cavities."""
+
+    def missing(self) -> Floats:
+        """What the forces would change by if the mean of v stood still, added up, shape (C, d)."""
+
+    def response(self, change: Floats) -> Floats:
+        """By how much the forces fall when the mean of v changes, added up, shape (C, d)."""
+
+    def couple(self, change: Floats, damping: float) -> None:
+        """Let the forces fall as those of coupled classes do when the mean of v changes."""
+
+    def undo(self) -> None:
+        """Forget the last sweep."""
+
+    def shorten(self, share: float) -> Floats:
+        """Take a share of the last step only; return the sum of pi V V^T over all rows, for every class."""
+
+    def make_proper(self) -> Floats:
+        """Take away sites of negative precision, and what is no site."""
+
+    def begin_apart(self) -> bool:
+        """Forget the constants of the sites, to which each class will add its own; say whether there are any sites."""
+
+    def one_class(self, c: int) -> OneClassShard:
+        """Return the same rows with the sites of one class only, where classes are independent."""
