@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
-from infovec.estimators.classifier import MULTI_CLASS
+from infovec.estimators.kinds import APPROXIMATIONS, MULTI_CLASS
 from infovec.machines.defaults import CLASS_LIKELIHOODS, REAL_LIKELIHOODS
-from infovec.machines.prepare import APPROXIMATIONS
 
 __all__ = ["Form", "forms", "problem"]
 

@@ -11,7 +11,17 @@ import numpy as np
 
 from ._types import Floats
 
-__all__ = ["RULES", "SCORES", "Rule", "Score", "entropy_reduction", "indifference", "information_gain", "surprise", "uncertainty"]
+__all__ = [
+    "RULES",
+    "SCORES",
+    "Rule",
+    "Score",
+    "entropy_reduction",
+    "indifference",
+    "information_gain",
+    "surprise",
+    "uncertainty",
+]
 
 Score: TypeAlias = Callable[[Floats, Floats, Floats, Floats, Floats], Floats]
 

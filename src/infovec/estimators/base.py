@@ -1,49 +1,56 @@
 """What the three estimators share: the fit from targets to posterior, and the latent prediction."""
 
-import logging
 import time
 from abc import ABCMeta, abstractmethod
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Floats, Inputs
+from .._types import Array, Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..learning import Learning, Step
+from ..learning import CRITERIA, Learning
 from ..likelihoods import Likelihood
+from ..likelihoods.classes import ClassLikelihood
 from ..machines.budget import memory_limit, threads, time_limit
 from ..machines.columns import Columns
 from ..machines.defaults import default_kernel
-from ..machines.in_time import in_time
-from ..machines.learn import learn
-from ..machines.one_function import Plan, Training
-from ..machines.prepare import APPROXIMATIONS, prepare
-from ..machines.run import Result, Run
+from ..machines.fit import Course, Ended, begin, go_on
+from ..machines.machine import Machine
+from ..machines.plan import Plan
+from ..machines.prepare import prepare
 from ..machines.sample import Sample
-from ..machines.settings import check_choice, check_growth, check_kernel
-from ..machines.stages import LEARN, Learned, predict_seconds
-from ..machines.warm import State, continues, kept
-from ..runtime import Deadline, Interruption, give_back, work_within
+from ..machines.stages import predict_seconds
+from ..runtime import Deadline, work_within
 from ..scores import Score
-from ..selection import Callback, Patience, Progress, Selector, StopReason
+from ..selection import Callback, Patience
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
-from .ending import Ending, ended
+from .ending import announced
+from .inputs import read_weight
+from .kinds import APPROXIMATIONS
 from .latent import Latent
 from .reporting import Reporting
 from .savable import Savable
+from .settings import check_choice, check_growth, check_kernel, settings_of
+from .warm import State, continues, kept
 
-__all__ = ["InformativeVectorMachine"]
+__all__ = ["InformativeVectorMachine", "Read"]
 
-_log = logging.getLogger("infovec")
-_SOON, _SOON_SHARE = 1.0, 0.2  # seconds, and share of those that learning took, for a model after an interruption
-_AT_LEAST = 0.1  # of the time, to select and infer in if nothing is left of it
-_LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the model in
+
+class Read(NamedTuple):
+    """What was given, read."""
+
+    sample: Sample
+    targets: Floats
+    likelihood: Likelihood | ClassLikelihood
+    variance: float  # of a default kernel
+    score: str | Score
 
 
 class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
@@ -149,11 +156,11 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         begin_fit(self, X, y, sample_weight)
         with kept(self):
             start = time.perf_counter()
-            deadline = Deadline(start + time_limit(self.max_time))
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
-                training = self._prepare(X, y, sample_weight)
-                self._train(training, deadline)
-            self.n_samples_fit_, self.fit_seconds_ = training.given.n_given, time.perf_counter() - start
+                course = self._course()
+                machine = self._prepare(X, y, sample_weight)
+                self._train(machine, course)
+            self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
             end_fit(self, X, y, sample_weight)
         return self
 
@@ -176,9 +183,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         before = dict(vars(self))
         try:
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
-                training = self._prepare(X, y, sample_weight)
-                learning = predict_seconds(training, self.kernel is None) if self.learn is not None else 0.0
-                plan = training.plan()
+                machine = self._prepare(X, y, sample_weight)
+                learning = predict_seconds(machine, self.kernel is None) if self.learn is not None else 0.0
+                plan = machine.plan()
                 return plan._replace(seconds=plan.seconds + learning, learning=learning)
         finally:
             self.__dict__.clear()
@@ -204,172 +211,112 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             raise ParameterError("grow goes on from the last fit, which was not kept: fit with warm_start=True")
         with kept(self):
             start = time.perf_counter()
-            deadline = Deadline(start + time_limit(self.max_time))
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
-                self._go_on(state, check_growth(n, state.driver.size), None, deadline)
+                self._go_on(state, check_growth(n, state.selector.size), None, self._course())
             self.fit_seconds_ += time.perf_counter() - start
         return self
 
+    def _course(self) -> Course:
+        """Return until when the work that begins now may go on, and who is told."""
+        seconds = time_limit(self.max_time)
+        return Course(Deadline.after(seconds), seconds, listeners(self))
+
     @abstractmethod
-    def _read_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Sample, Floats, Likelihood, float, Any]:
-        """Read what was given; return the sample, its targets, likelihood, variance of a default kernel, and score."""
+    def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
+        """Read what was given."""
 
-    def _sample(self, X: Inputs, y: Any, sample_weight: Any) -> Sample:
+    def _sample(self, X: Inputs, y: Array, sample_weight: ArrayLike | None) -> Sample:
         """Return the rows that count, equal ones taken together where that changes nothing."""
-        sample = Sample.of(X, y, sample_weight)
-        return sample.merged(self.kernel, self.likelihood) if self.approximation != "factorised" else sample
+        sample = Sample.of(X, y, read_weight(sample_weight, X.shape[0]))
+        return sample.merged(self.kernel, self.likelihood) if APPROXIMATIONS[self.approximation].all_rows else sample
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        check_choice("approximation", self.approximation, APPROXIMATIONS)
+    def _prepare(self, X: object, y: object, sample_weight: ArrayLike | None) -> Machine:
+        """Read what was given, and return the machine that was asked for."""
+        check_choice("approximation", self.approximation, list(APPROXIMATIONS))
         if not isinstance(self.learn, Learning):
-            check_choice("learn", self.learn, LEARN)
+            check_choice("learn", self.learn, (*CRITERIA, None))
         check_kernel(self.kernel)
-        sample, targets, likelihood, variance, score = self._read_targets(X, y, sample_weight)
+        read = self._read_targets(X, y, sample_weight)
+        sample = read.sample
         if self.kernel is None:
             given = isinstance(self.learn, Learning) and self.learn.has_units
             columns = None if given else Columns.of(sample.X, sample.weight, rounded=self.learn is not None)
+            variance = read.variance
             kernel = columns.kernel(variance) if columns else default_kernel(sample.X, variance, sample.weight)
             sample = replace(sample, columns=columns)
         else:
             unit, kernel = sample.unit.kernel(self.kernel)
             sample = replace(sample, unit=unit)
-        return self._training(sample, targets, kernel, sample.weigh(likelihood, targets), score)
+        likelihood = sample.weigh(read.likelihood, read.targets)
+        return self._machine(read._replace(sample=sample, likelihood=likelihood), kernel)
 
-    def _training(
-        self, sample: Sample, targets: Floats, kernel: Kernel, likelihood: Likelihood, score: Any
-    ) -> Training:
-        """Return what selection and inference need, the settings checked against the data."""
-        return prepare(self, sample, targets, kernel, likelihood, score)
+    def _machine(self, read: Read, kernel: Kernel) -> Machine:
+        """Return the machine of the kind that was asked for."""
+        return self._made(APPROXIMATIONS[self.approximation], read, kernel)
 
-    def _train(self, training: Training, deadline: Deadline) -> None:
-        """Select the active rows and store the posterior."""
-        sample = training.given
-        told = [sample.X, training.y, sample.weight, sample.rows, sample.unit.centre, sample.unit.scale]
+    def _made(self, kind: type[Machine], read: Read, kernel: Kernel) -> Machine:
+        """Return a machine, the settings checked against the data."""
+        sample, targets, likelihood, _, score = read
+        settings = settings_of(self, score, sample.n_given)
+        if settings.rule.by_gain and not kind.all_rows:
+            raise ParameterError(
+                f"score={score!r} is the gain of the projected posterior: it needs approximation='projected'"
+            )
+        priority = check_random_state(self.random_state).random_sample(sample.X.shape[0])
+        return prepare(kind, settings, sample, targets, kernel, likelihood, priority)
+
+    def _train(self, machine: Machine, course: Course) -> None:
+        """Fit, or go on from the last fit, and store what came of it."""
+        sample = machine.data.given
+        told = [sample.X, machine.data.y, sample.weight, sample.rows, sample.unit.centre, sample.unit.scale]
         data = joblib.hash(told) if self.warm_start else ""
         settings = self.get_params()
         state: State | None = getattr(self, "_state", None)
-        if state is not None and self.warm_start and data == state.data and continues(training, settings, state):
-            self._go_on(state, training.wanted, training.patience(), deadline)
+        if state is not None and self.warm_start and data == state.data and continues(machine, settings, state):
+            self._go_on(state, machine.work.wanted, machine.patience, course)
             return
-        with Interruption() as interruption:
-            state, run = self._begin(training, settings, data, interruption, deadline)
-        self._end(run, interruption)
+        learning = Learning(self.learn) if isinstance(self.learn, str) else self.learn
+        ended = begin(machine, course, learning, self.kernel is None)
+        self._store(ended)
         self.__dict__.pop("_state", None)
         if self.warm_start:
-            self._state = state._replace(cut_short=state.cut_short or interruption.noted)
+            self._state = State(ended.selector, ended.machine, settings, data, ended.cut_short)
 
-    def _begin(
-        self, training: Training, settings: dict[str, Any], data: str, interruption: Interruption, deadline: Deadline
-    ) -> tuple[State, Ending]:
-        """Learn, select and infer; an interruption between them counts too."""
-        start, steps, n = time.perf_counter(), list[Step](), len(training.y)
-        training = in_time(training, deadline, 1.0 if self.learn is None else 1.0 - _LEARNING_SHARE)
-        if self.learn is not None:
-            training, steps, _, _ = self._learn(training, deadline)
-            training = in_time(training, deadline)
-        if _log.isEnabledFor(logging.INFO):
-            _log.info("plan: %s", training.plan())
-        learned = time.perf_counter() - start if self.learn is not None else None
-        cut = learned is not None and interruption.answer()
-        driver = training.driver()
-        driver.include(training.initial)
-        fewer = len(training.y) < n
-        patience = training.patience()
-        run = self._run(driver, training, training.wanted, patience, interruption, deadline, learned, cut, fewer)
-        if steps:
-            self.history_ |= {
-                "criterion": np.array([step.criterion for step in steps]),
-                "theta": np.array([step.theta for step in steps]),
-                "major": np.array([step.major for step in steps]),
-                "learning_seconds": learned,
-            }
-        _log.info("actual: %d rows in %.3g s", driver.size, time.perf_counter() - start)
-        return State(driver, training, settings, data, fewer), run
-
-    def _learn(self, training: Training, deadline: Deadline) -> Learned:
-        """Find parameters by the evidence, in a share of the time left."""
-        start, tell = time.perf_counter(), listeners(self)
-
-        def watch(step: Step) -> bool:
-            seconds = time.perf_counter() - start
-            return tell is not None and tell(Progress(0, training.wanted, 0.0, seconds, None, step.criterion))
-
-        learning = self.learn if isinstance(self.learn, Learning) else Learning(str(self.learn))
-        learned = learn(training, self.kernel is None, _LEARNING_SHARE * deadline.left, watch, learning)
-        give_back()
-        return learned
-
-    def _go_on(self, state: State, wanted: int, patience: Patience | None, deadline: Deadline) -> None:
-        """Continue the driver of an earlier fit; when that fails it is no longer kept, the model is."""
+    def _go_on(self, state: State, wanted: int, patience: Patience | None, course: Course) -> None:
+        """Continue from an earlier fit; when that fails it is no longer kept, the model is."""
         del self._state
-        driver, training = state.driver, state.training
-        wanted = min(wanted, driver.n_rows)
-        training = replace(training, limit=memory_limit(self.max_memory))
-        driver.enlarge(wanted, training.within_limit(wanted, np.dtype(training.dtype).itemsize).rule.max_entries)
-        with Interruption() as interruption:
-            run = self._run(driver, training, wanted, patience, interruption, deadline)
-        self._end(run, interruption)
+        machine = state.machine
+        machine = replace(machine, work=replace(machine.work, limit=memory_limit(self.max_memory)))
+        ended = go_on(machine, state.selector, wanted, patience, course)
+        self._store(ended)
         if self.warm_start:
-            self._state = state._replace(cut_short=state.cut_short or interruption.noted)
-
-    def _run(
-        self,
-        driver: Selector,
-        training: Training,
-        wanted: int,
-        patience: Patience | None,
-        interruption: Interruption,
-        deadline: Deadline,
-        spent: float | None = None,
-        cut: bool = False,
-        fewer: bool = False,
-    ) -> Ending:
-        """Select, infer, and store what came of it; soon if learning was cut short.
-
-        Parameters
-        ----------
-        driver, training, wanted, patience, interruption, deadline
-            What to do, and until when.
-        spent : float, optional
-            Seconds that learning took.
-        cut : bool
-            Whether learning was interrupted.
-        fewer : bool
-            Whether rows were left out for want of time.
-        """
-        left = max(deadline.left, _AT_LEAST * time_limit(self.max_time))  # a model without active rows is none
-        soon = max(_SOON, _SOON_SHARE * (spent or 0.0))
-        run = Run(driver, training.given.inside, training, listeners(self), left, soon)
-        interrupted = cut or (spent is not None and interruption.answer())
-        if interrupted:
-            run.hurry()
-        stop, result = run.to(wanted, patience)
-        if fewer and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
-            stop = StopReason.TIME
-        self._store(driver, result, training, str(stop))
-        return Ending(stop, result, wanted, interrupted)
-
-    def _end(self, ending: Ending, interruption: Interruption) -> None:
-        """Say how it ended, once no interruption can be noted any more: none is passed over."""
-        self.stop_reason_ = str(ended(ending, interruption.noted))
+            self._state = state._replace(cut_short=state.cut_short or ended.cut_short)
 
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in super().__getstate__().items() if k != "_state"}
 
-    def _store(self, driver: Selector, result: Result, training: Training, stop_reason: str) -> None:
-        d, sample = len(result.active), training.given
-        self.kernel_ = sample.unit.kernel_outside(training.fitted_kernel)
+    def _store(self, ended: Ended) -> None:
+        """Keep what a fit came to, in the units of the user."""
+        result, d, sample, selector = ended.result, len(ended.result.active), ended.machine.data.given, ended.selector
+        self.kernel_ = sample.unit.kernel_outside(ended.machine.fitted_kernel)
         result = result._replace(likelihood=sample.unweighed(result.likelihood)).in_unit(sample.unit, self.kernel_)
-        self.likelihood_, self.posterior_ = result.likelihood, result.posterior
+        self.likelihood_, self.posterior_ = cast(Likelihood, result.likelihood), result.posterior
         if sample.columns:
             self.kernel_ = sample.columns.kernel_outside(self.kernel_)
             self.posterior_ = sample.columns.posterior_outside(self.posterior_)
-        self.stop_reason_, self.active_ = stop_reason, sample.rows[result.active]
+        self.stop_reason_, self.active_ = str(announced(ended)), sample.rows[result.active]
         vectors = sample.X[result.active]
         self.active_vectors_ = vectors if vectors.dtype == object else vectors.astype(np.float64)
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
         self.log_evidence_, self.converged_, self.dtype_ = result.log_evidence, result.converged, result.dtype
-        self.history_ = {
-            "row": self.active_, "score": driver.scores[:d].copy(), "seconds": driver.seconds[:d].copy(),
+        self.history_: dict[str, Any] = {
+            "row": self.active_, "score": selector.scores[:d].copy(), "seconds": selector.seconds[:d].copy(),
             **result.history(),
         }  # fmt: skip
+        if ended.steps:
+            self.history_ |= {
+                "criterion": np.array([step.criterion for step in ended.steps]),
+                "theta": np.array([step.theta for step in ended.steps]),
+                "major": np.array([step.major for step in ended.steps]),
+                "learning_seconds": ended.learning_seconds,
+            }

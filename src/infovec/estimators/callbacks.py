@@ -1,6 +1,5 @@
 """Those who listen to a fit: the progress bar, the user's function, and scikit-learn's callbacks (from version 1.9)."""
 
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -21,7 +20,7 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
-__all__ = ["CallbackSupportMixin", "begin_fit", "end_fit", "listeners", "outside", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "begin_fit", "end_fit", "listeners", "with_callbacks"]
 
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -82,11 +81,3 @@ def _stage(progress: Progress) -> str:
     if progress.log_evidence is None:
         return "selection"
     return "inference" if progress.included else "learning"
-
-
-def outside() -> int:
-    """Return the ``stacklevel`` of whoever called from outside, for a warning of the calling function."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("infovec.", "sklearn.callback")):
-        level, frame = level + 1, frame.f_back
-    return level

@@ -1,8 +1,6 @@
 """Classification into two classes or more."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,34 +12,25 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
-from ..likelihoods.classes import ClassLikelihood, MultivariateProbit, OneAgainstRest, Softmax
-from ..machines.bound import BoundTraining
-from ..machines.classes import ClassTraining, class_bias
+from ..likelihoods.classes import ClassLikelihood
+from ..machines.against_rest import AgainstRest
+from ..machines.classes import class_bias
 from ..machines.defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
-from ..machines.one_function import Training
-from ..machines.prepare import prepare
-from ..machines.sample import Sample
-from ..machines.settings import check_choice
+from ..machines.machine import Machine
 from ..scores import Score
 from ..selection import Callback
+from .base import Read
 from .class_weight import ClassWeight, class_shift
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
-from .records import in_files
+from .kinds import MULTI_CLASS
+from .settings import check_choice
 
 __all__ = ["IVMClassifier"]
 
 _MOST_COPIES = 1e4  # sites of one row of coupled classes, beyond which they do not settle
 
-MULTI_CLASS: Final[dict[str, Callable[[Floats], ClassLikelihood]]] = {
-    "probit": MultivariateProbit,
-    "softmax": Softmax,
-    "ovr": OneAgainstRest,
-    "variational": MultivariateProbit,
-}
 
-
-@in_files
 class IVMClassifier(DiscreteMachine):
     """Informative vector machine for two classes or more: a sparse Gaussian process classifier.
 
@@ -221,9 +210,7 @@ class IVMClassifier(DiscreteMachine):
         )  # fmt: skip
         self.multi_class, self.shared_kernel, self.class_weight = multi_class, shared_kernel, class_weight
 
-    def _read_targets(
-        self, X: object, y: object, sample_weight: ArrayLike | None
-    ) -> tuple[Sample, Floats, Any, float, str | Score]:
+    def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
         check_choice("multi_class", self.multi_class, list(MULTI_CLASS))
         inputs, labels = read(self, self.kernel, X, y)
         check_classification_targets(labels)
@@ -235,10 +222,11 @@ class IVMClassifier(DiscreteMachine):
         self.class_shift_ = class_shift(self.class_weight, self.classes_, index, sample.weight)
         score = vars(self)["score"]
         if self.n_classes_ > 2:
-            return sample, index.astype(np.intp), self._class_likelihood(index, sample.weight), CLASS_VARIANCE, score
+            rest = self._class_likelihood(index, sample.weight)
+            return Read(sample, index.astype(np.intp), rest, CLASS_VARIANCE, score)
         targets = 2.0 * index - 1.0
         likelihood = discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets, sample.weight))
-        return sample, targets, likelihood, CLASS_VARIANCE, score
+        return Read(sample, targets, likelihood, CLASS_VARIANCE, score)
 
     def _class_likelihood(self, labels: Rows, weight: Floats | None) -> ClassLikelihood:
         if not isinstance(self.likelihood, str) or self.likelihood != "probit":
@@ -247,32 +235,30 @@ class IVMClassifier(DiscreteMachine):
                 "multi_class ('softmax' is the logistic one), for ordered ones use IVMOrdinalClassifier, for numbers "
                 "IVMRegressor"
             )
-        return MULTI_CLASS[self.multi_class](class_bias(labels, self.n_classes_, weight))
+        return MULTI_CLASS[self.multi_class].likelihood(class_bias(labels, self.n_classes_, weight))
 
-    def _training(
-        self, sample: Sample, targets: Floats, kernel: Kernel, likelihood: Any, score: str | Score
-    ) -> Training:
+    def _machine(self, read: Read, kernel: Kernel) -> Machine:
         if self.n_classes_ == 2:
-            return super()._training(sample, targets, kernel, likelihood, score)
-        criterion, each = (
-            self.learn.criterion if isinstance(self.learn, Learning) else self.learn,
-            not self.shared_kernel,
-        )
-        if each and self.multi_class != "ovr":
+            return super()._machine(read, kernel)
+        criterion = self.learn.criterion if isinstance(self.learn, Learning) else self.learn
+        coupling, weight, likelihood = MULTI_CLASS[self.multi_class], read.sample.weight, read.likelihood
+        kind = coupling.machines[self.approximation]
+        if not self.shared_kernel and not issubclass(kind, AgainstRest):
             raise ParameterError(
                 f"shared_kernel=False is for multi_class='ovr', not {self.multi_class!r}; the functions behind "
                 "the other forms, fit_factorised and fit_variational, take one kernel for each class"
             )
-        if criterion not in ("ep", None) and not each:
+        if criterion not in ("ep", None) and self.shared_kernel:
             raise ParameterError(
                 f"learn={criterion!r} is for two classes; for more use 'ep' or None, or shared_kernel=False"
             )
-        if sample.weight is not None and self.multi_class in ("probit", "softmax"):
-            _check_coupled(sample.weight)
-        likelihood = likelihood.weigh(sample.weight)
-        kind = BoundTraining if self.multi_class == "variational" else ClassTraining
-        training = prepare(self, sample, targets, kernel, likelihood, score, kind, self.n_classes_)
-        return replace(training, kernels=(kernel,) * self.n_classes_) if each else training  # type: ignore[call-arg]
+        if weight is not None and coupling.copies:
+            _check_coupled(weight)
+        assert isinstance(likelihood, ClassLikelihood)
+        machine = self._made(kind, read._replace(likelihood=likelihood.weigh(weight)), kernel)
+        if self.shared_kernel or not isinstance(machine, AgainstRest):
+            return machine
+        return replace(machine, kernels=(kernel,) * self.n_classes_)
 
     def decision_function(self, X: object) -> Floats:
         """Return log odds: of the second class for two classes, of every class against the rest for more.

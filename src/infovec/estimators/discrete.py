@@ -11,6 +11,8 @@ from ..likelihoods import Discrete, Likelihood
 from ..machines.sample import Sample
 from .base import InformativeVectorMachine
 from .class_weight import ClassWeight, rows_told
+from .inputs import read_weight
+from .kinds import APPROXIMATIONS
 from .score_method import MethodBesideParameter
 
 __all__ = ["DiscreteMachine", "discrete"]
@@ -28,9 +30,9 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
 
     def _sample(self, X: Inputs, y: Array, sample_weight: ArrayLike | None) -> Sample:
         """Return the rows that count, and whose class does; where parameters are learned, each for one observation."""
-        sample = Sample.of(X, y, sample_weight)
+        sample = Sample.of(X, y, read_weight(sample_weight, X.shape[0]))
         sample = sample.told(rows_told(self.class_weight, sample.y))
-        if self.approximation != "factorised" or len(np.unique(sample.y)) > 2:
+        if APPROXIMATIONS[self.approximation].all_rows or len(np.unique(sample.y)) > 2:
             sample = sample.merged(self.kernel, self.likelihood)
         return sample if self.learn is None else sample.counted()
 

@@ -1,15 +1,17 @@
 """Reading what the user passes as X and y."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from .._types import Array, Inputs, Rows
+from .._types import Array, Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 
-__all__ = ["read"]
+__all__ = ["read", "read_weight"]
 
 
 def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no targets", real: bool = False) -> Any:
@@ -98,3 +100,20 @@ def _place(X: Any) -> str:
     row, column = np.argwhere(bad)[0]
     name = repr(X.columns[column]) if hasattr(X, "columns") else str(column)
     return f"Row {row}, column {name} of X is not finite. "
+
+
+def read_weight(sample_weight: object, n: int) -> Floats | None:
+    """Return a weight for each of n rows, checked; None where none are given."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, sample_weight)
+    weight: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    if weight.shape != (n,):
+        raise ParameterError(f"sample_weight has shape {weight.shape}; give one weight for each of the {n} rows")
+    if np.any(weight < 0.0):
+        at = int(np.argmin(weight))
+        raise ParameterError(f"sample_weight must not be negative: row {at} has {weight[at]:g}; zero leaves a row out")
+    if not weight.any():
+        raise ParameterError("sample_weight is zero for all rows: nothing is left to learn from")
+    return weight

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._types import Array, Floats, Rows
+from .._types import Array, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..machines.defaults import ORDINAL_VARIANCE, named, ordinal
-from ..machines.sample import Sample
+from ..runtime import outside
 from ..scores import Score
 from ..selection import Callback
-from .callbacks import outside
+from .base import Read
 from .class_weight import ClassWeight, class_shift
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
@@ -95,9 +95,7 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         )  # fmt: skip
         self.categories, self.class_weight = categories, class_weight
 
-    def _read_targets(
-        self, X: object, y: object, sample_weight: ArrayLike | None
-    ) -> tuple[Sample, Floats, Likelihood, float, str | Score]:
+    def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
         categories = _ordered_categories(y) if self.categories is None else self.categories
         inputs, labels = read(self, self.kernel, X, y)
         check_classification_targets(labels)
@@ -111,7 +109,7 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
             raise ParameterError(
                 f"the likelihood has {len(likelihood.labels)} categories, y has {n}; give {n - 1} thresholds"
             )
-        return sample, targets, likelihood, ORDINAL_VARIANCE, vars(self)["score"]
+        return Read(sample, targets, likelihood, ORDINAL_VARIANCE, vars(self)["score"])
 
     def _encode(self, y: Array, categories: object) -> Rows:
         found, index = np.unique(y, return_inverse=True)

@@ -5,7 +5,7 @@ import warnings
 from sklearn.exceptions import InconsistentVersionWarning
 
 from .._version import __version__
-from .callbacks import outside
+from ..runtime import outside
 
 __all__ = ["PickleVersionWarning", "Pickled"]
 

@@ -17,15 +17,14 @@ from ..learning import Learning
 from ..likelihoods import Discrete, Gaussian, Likelihood, Poisson, StudentT, plain
 from ..likelihoods.mixtures import quantile
 from ..machines.defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
-from ..machines.one_function import Training
-from ..machines.run import Result
+from ..machines.fit import Ended
 from ..machines.sample import Sample
 from ..machines.unit import Unit
 from ..numerics.residuals import normal_scores
+from ..runtime import outside
 from ..scores import Score
-from ..selection import Callback, Driver, GainDriver
-from .base import InformativeVectorMachine
-from .callbacks import outside
+from ..selection import Callback
+from .base import InformativeVectorMachine, Read
 from .inputs import read
 from .records import in_files
 from .score_method import MethodBesideParameter
@@ -104,9 +103,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
             warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
 
-    def _read_targets(
-        self, X: object, y: object, sample_weight: ArrayLike | None
-    ) -> tuple[Sample, Floats, Likelihood, float, str | Score]:
+    def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
         inputs, numbers = read(self, self.kernel, X, y, real=True)
         sample, likelihood = self._in_unit(self._sample(inputs, numbers, sample_weight))
         targets = sample.unit.inside(sample.y, self.learn is not None)
@@ -118,7 +115,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         sample.weigh(likelihood, targets)  # checks them before their logarithm is taken
         score = vars(self)["score"]
         score = real_score(likelihood) if isinstance(score, str) and score == "auto" else score
-        return sample, targets, likelihood, latent_variance(likelihood, targets, sample.weight), score
+        return Read(sample, targets, likelihood, latent_variance(likelihood, targets, sample.weight), score)
 
     def _in_unit(self, sample: Sample) -> tuple[Sample, str | Likelihood]:
         """Choose the unit that the fit works in, where everything that was given can be said in another one."""
@@ -203,10 +200,10 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
             found = np.maximum(np.rint(found), 0.0)
         return found if np.ndim(q) else found[:, 0]
 
-    def _store(self, driver: Driver | GainDriver, result: Result, training: Training, stop_reason: str) -> None:
-        super()._store(driver, result, training, stop_reason)
-        assert result.residuals is not None
-        self.residual_quantiles_: Floats = result.residuals
+    def _store(self, ended: Ended) -> None:
+        super()._store(ended)
+        assert ended.result.residuals is not None
+        self.residual_quantiles_: Floats = ended.result.residuals
 
     def _testimony(self, X: Inputs) -> dict[str, Floats]:
         mean, var = self._target(X)

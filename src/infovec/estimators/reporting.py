@@ -5,7 +5,7 @@ from os import PathLike
 
 from sklearn.utils.validation import check_is_fitted
 
-from ..machines.one_function import Plan
+from ..machines.plan import Plan
 from .fitted import Fitted
 from .relevances import Relevances, model_relevances
 

@@ -1,13 +1,13 @@
 """Layer 4: hyperparameters from the evidence, with exact gradients."""
 
-from .against_rest import AgainstRest
+from .against_rest import RestEvidence
 from .bound import VariationalBound, learn_kernels
 from .class_kernels import ClassKernels
 from .climb import climb, minor_steps
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
 from .model import Model
-from .objective import CoupledEvidence, ProjectedEvidence
+from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
 from .optimise import Step, find_scale, optimise
 from .pairs import PairObjective, learn_factorised
 from .priors import Gamma, Normal, slh_priors
@@ -19,17 +19,18 @@ from .starts import best_of_starts, second_look, starts
 __all__ = [
     "CRITERIA",
     "FACTORISED",
-    "AgainstRest",
     "ClassKernels",
     "CoupledEvidence",
     "FactorisedObjective",
     "Gamma",
     "LagRule",
+    "LearnedRows",
     "Learning",
     "Model",
     "Normal",
     "PairObjective",
     "ProjectedEvidence",
+    "RestEvidence",
     "Step",
     "VariationalBound",
     "alike",

@@ -1,47 +1,70 @@
-"""Rows left out of machines of one class against the rest, each with an active set of its own."""
+"""Machines of one class against the rest, each with an active set of its own, that share a kernel."""
 
 from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
 
-from .._types import Rows
-from ..inference import LeftOut, calibrated, left_out, left_out_loss
+from .._types import Floats, Rows
+from ..inference import LeftOut, calibrated, evidence_gradient, left_out, left_out_loss
 from ..kernels import Kernel
 from ..likelihoods.classes import OneAgainstRest
 from .model import Model
-from .objective import ProjectedEvidence
+from .objective import LearnedRows, ProjectedEvidence
 
-__all__ = ["AgainstRest"]
+__all__ = ["RestEvidence"]
 
 
-class AgainstRest:
-    """What is known of rows left out when each class has a machine of its own.
+class RestEvidence:
+    """The evidence of C machines of one function, which is the sum of theirs, and what they say of rows left out.
 
     Parameters
     ----------
-    machines : sequence of ProjectedEvidence
-        One for each class, all with the same rows.
-    labels : array of int
-        Classes of these rows.
+    given : LearnedRows
+        Whose targets are labels from 0.
+    active : sequence of arrays of int
+        Positions of the active rows of each class.
+    tolerance : float
+        Of the sites.
     select : callable
-        Returns the active rows of a class for a kernel.
+        Returns the active rows of a class for a kernel: each has those that suit it where rows are left out.
     """
 
     def __init__(
-        self, machines: Sequence[ProjectedEvidence], labels: Rows, select: Callable[[int, Kernel], Rows]
+        self, given: LearnedRows, active: Sequence[Rows], tolerance: float, select: Callable[[int, Kernel], Rows]
     ) -> None:
-        self.machines, self.labels, self.select = machines, labels.astype(np.intp), select
+        self.labels, self.select = given.y.astype(np.intp), select
+        signs = [np.where(self.labels == c, 1.0, -1.0) for c in range(len(active))]
+        each = zip(signs, active, strict=True)
+        self.machines = [ProjectedEvidence(given._replace(y=y), rows, tolerance) for y, rows in each]
+
+    @property
+    def dtype(self) -> str:
+        """Precision of the products, the highest of all classes."""
+        return max(machine.dtype for machine in self.machines)  # "float64" comes after "float32"
+
+    def __call__(self, model: Model) -> tuple[float, Floats]:
+        """Log evidence plus log prior, and the gradient in the steps of the model."""
+        rest, evidence = cast(OneAgainstRest, model.likelihood), 0.0
+        by_kernel, by_bias = np.zeros(model.kernel.theta.size), np.zeros(rest.theta.size)
+        for c, machine in enumerate(self.machines):
+            one = rest.of_class(c)
+            shards, basis, found = machine.settle(model.kernel, one)
+            gradient = evidence_gradient(shards, basis, model.kernel, one, found)
+            by_kernel += gradient.kernel
+            by_bias[c] = gradient.likelihood[one.parameter_names.index("bias")]
+            evidence += found.log_evidence
+        prior, prior_gradient = model.log_prior()
+        return evidence + prior, model.pull(np.concatenate([by_kernel, by_bias])) + prior_gradient
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out after calibration."""
-        likelihood, known, evidence = cast(OneAgainstRest, model.likelihood), [], 0.0
+        rest, known, evidence = cast(OneAgainstRest, model.likelihood), [], 0.0
         for c, machine in enumerate(self.machines):
             machine.active = self.select(c, model.kernel)
-            shards, _, found = machine.settle(model.kernel, likelihood.of_class(c))
-            known.append(left_out(shards, found.beliefs, machine.group))
+            shards, _, found = machine.settle(model.kernel, rest.of_class(c))
+            known.append(left_out(shards, found.beliefs, machine.given.group))
             evidence += found.log_evidence
-        weight = likelihood.take(self.machines[0].rows).weight
-        rows = LeftOut(np.stack(known, axis=2), self.labels, weight)
-        loss = left_out_loss(calibrated(likelihood.for_new_rows(), [rows]), [rows])
+        rows = LeftOut(np.stack(known, axis=2), self.labels, rest.take(self.machines[0].given.rows).weight)
+        loss = left_out_loss(calibrated(rest.for_new_rows(), [rows]), [rows])
         return evidence + model.log_prior()[0], loss

@@ -1,7 +1,7 @@
 """What is maximised: the evidence of the projected posterior for a given active set, plus the log prior."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -30,10 +30,49 @@ from ..likelihoods.classes import ClassLikelihood
 from ..shards import Basis, CoupledShard, ProjectedShard, cut
 from .model import Model
 
-__all__ = ["CoupledEvidence", "ProjectedEvidence"]
+__all__ = ["CoupledEvidence", "LearnedRows", "ProjectedEvidence"]
 
 _MOST_SWEEPS = 50
 _FAR = 0.5  # share of the evidence
+
+
+class LearnedRows(NamedTuple):
+    """Rows that parameters are learned from, and how they are worked with.
+
+    Parameters
+    ----------
+    rows : array of int
+        Numbers of these rows in the training set, ascending.
+    X, y : their inputs and targets
+    group : array of int, optional
+        The same number for rows of equal inputs, which are left out together.
+    dtype : {"float32", "float64"}
+    blur : bool
+    exact : callable, optional
+        Returns the inputs in double precision, which is gone on in where single precision is not enough.
+    n_shards : int
+        That the rows are cut into.
+    """
+
+    rows: Rows
+    X: Inputs
+    y: Floats
+    group: Rows | None = None
+    dtype: str = "float64"
+    blur: bool = True
+    exact: Callable[[], Inputs] | None = None
+    n_shards: int = 1
+
+    def cut(self) -> Iterator[tuple[Rows, Inputs, Floats]]:
+        """Rows, inputs and targets of each shard."""
+        for part in cut(len(self.y), self.n_shards):
+            yield self.rows[part], self.X if len(self.y[part]) == len(self.y) else self.X[part], self.y[part]
+
+    def raised(self) -> "LearnedRows":
+        """Return the same in double precision."""
+        if self.X.dtype == object:
+            return self._replace(dtype="float64")
+        return self._replace(dtype="float64", X=self.exact() if self.exact else self.X.astype(np.float64))
 
 
 class ProjectedEvidence:
@@ -41,39 +80,21 @@ class ProjectedEvidence:
 
     Parameters
     ----------
-    rows : array of int
-        Numbers of these rows in the training set, ascending.
-    X, y : their inputs and targets
+    given : LearnedRows
     active : array of int
-        Positions among them.
-    dtype : {"float32", "float64"}
-    blur : bool
+        Positions among these rows.
     tolerance : float
         Of the sites: the evidence is exact to its square, the gradient to itself.
-    group : array of int, optional
-        The same number for rows of equal inputs, which are left out together.
-    exact : callable, optional
-        Returns the inputs in double precision, which is gone on in where single precision is not enough.
-    n_shards : int
-        That the rows are cut into.
     """
 
-    def __init__(
-        self,
-        rows: Rows,
-        X: Inputs,
-        y: Floats,
-        active: Rows,
-        dtype: str,
-        blur: bool,
-        tolerance: float = 1e-3,
-        group: Rows | None = None,
-        exact: Callable[[], Inputs] | None = None,
-        n_shards: int = 1,
-    ) -> None:
-        self.rows, self.X, self.y, self.active, self.dtype, self.blur = rows, X, y, active, dtype, blur
-        self.tolerance, self.group, self.exact, self.n_shards = tolerance, group, exact, n_shards
+    def __init__(self, given: LearnedRows, active: Rows, tolerance: float = 1e-3) -> None:
+        self.given, self.active, self.tolerance = given, active, tolerance
         self._sites: tuple[Floats, Floats] | None = None
+
+    @property
+    def dtype(self) -> str:
+        """Precision of the products."""
+        return self.given.dtype
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
@@ -85,48 +106,37 @@ class ProjectedEvidence:
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the spread that suits them best."""
         shards, _, found = self.settle(model.kernel, model.likelihood)
-        known = left_out(shards, found.beliefs, self.group)
-        loss = best_spread(model.likelihood.take(self.rows), self.y, known).loss
+        known = left_out(shards, found.beliefs, self.given.group)
+        loss = best_spread(model.likelihood.take(self.given.rows), self.given.y, known).loss
         return found.log_evidence + model.log_prior()[0], loss
-
-    def _cut(self) -> Iterator[tuple[Rows, Inputs, Floats]]:
-        """Rows, inputs and targets of each shard."""
-        for part in cut(len(self.y), self.n_shards):
-            yield self.rows[part], self.X if len(self.y[part]) == len(self.y) else self.X[part], self.y[part]
 
     def _project(self, shards: Sequence[ProjectedShard | CoupledShard], kernel: Kernel) -> Basis:
         """Give the shards their active set, and the sites of the last evaluation."""
-        basis = make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype)
+        basis = make_basis(kernel, self.given.rows[self.active], self.given.X[self.active], self.dtype)
         for shard in shards:
             shard.project(basis)
             if self._sites is not None:
-                shard.resume(self.rows, *self._sites)
+                shard.resume(self.given.rows, *self._sites)
         return basis
 
     def _keep(self, shards: Sequence[ProjectedShard | CoupledShard]) -> None:
         """Remember the sites."""
-        precision, b = np.sum([shard.sites(self.rows) for shard in shards], axis=0)
+        precision, b = np.sum([shard.sites(self.given.rows) for shard in shards], axis=0)
         self._sites = precision, b
 
     def settle(self, kernel: Kernel, likelihood: Likelihood) -> tuple[list[ProjectedShard], Basis, Inference]:
         """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere."""
-        shards = [ProjectedShard(*part, kernel, likelihood, self.dtype, self.blur) for part in self._cut()]
+        shards = [ProjectedShard(*part, kernel, likelihood, self.dtype, self.given.blur) for part in self.given.cut()]
         basis = self._project(shards, kernel)
         found = infer(shards, tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
         if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):
-            self._raise_precision()
+            self.given = self.given.raised()
             return self.settle(kernel, likelihood)
         if not (found.converged or found.sweeps[-1].change <= LOST):
             raise NotConverged("the sites do not settle at these parameters")
         if found.converged:
             self._keep(shards)
         return shards, basis, found
-
-    def _raise_precision(self) -> None:
-        """Go on in double precision."""
-        self.dtype = "float64"
-        if self.X.dtype != object:
-            self.X = self.exact() if self.exact else self.X.astype(np.float64)
 
 
 class CoupledEvidence(ProjectedEvidence):
@@ -147,11 +157,11 @@ class CoupledEvidence(ProjectedEvidence):
 
     def _infer(self, model: Model) -> tuple[list[CoupledShard], Basis, Inference]:
         kernel, likelihood = model.kernel, cast(ClassLikelihood, model.likelihood)
-        shards = [CoupledShard(*part, kernel, likelihood, self.dtype, self.blur) for part in self._cut()]
+        shards = [CoupledShard(*part, kernel, likelihood, self.dtype, self.given.blur) for part in self.given.cut()]
         basis = self._project(shards, kernel)
         found = infer_coupled(shards, tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
         if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):
-            self._raise_precision()
+            self.given = self.given.raised()
             return self._infer(model)
         self._highest = max(self._highest, found.log_evidence)
         if found.converged and found.log_evidence > self._highest - _FAR * abs(self._highest):
@@ -162,6 +172,6 @@ class CoupledEvidence(ProjectedEvidence):
         """Log evidence plus log prior, and mean log loss of rows left out with the power that suits them best."""
         shards, _, found = self._infer(model)
         likelihood = cast(ClassLikelihood, model.likelihood)
-        weight = likelihood.take(self.rows).weight
-        rows = LeftOut(left_out_of_classes(shards, self.group), self.y.astype(np.intp), weight)
+        weight = likelihood.take(self.given.rows).weight
+        rows = LeftOut(left_out_of_classes(shards, self.given.group), self.given.y.astype(np.intp), weight)
         return found.log_evidence + model.log_prior()[0], left_out_loss(calibrated(likelihood, [rows]), [rows])

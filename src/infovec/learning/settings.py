@@ -75,6 +75,11 @@ class Learning:
     warm_up: bool = True
 
     @property
+    def by_all_rows(self) -> bool:
+        """Whether the criterion is the evidence of all rows where a machine has one."""
+        return self.criterion == "ep"
+
+    @property
     def has_units(self) -> bool:
         """Whether it has numbers that mean something in the units of the data only."""
         return bool(self.priors or self.bounds)

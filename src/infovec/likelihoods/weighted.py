@@ -7,6 +7,7 @@ import numpy as np
 
 from .._types import Floats, Rows
 from ..errors import ParameterError
+from ..numerics.parameters import Parametrised
 from .base import Discrete, Likelihood, Prediction, Site, Tilted
 from .gaussian import Gaussian
 from .laplace import Laplace
@@ -184,7 +185,7 @@ def plain(likelihood: Likelihood) -> Likelihood:
     return likelihood.likelihood if isinstance(likelihood, Weighted) else likelihood
 
 
-def total_weight(likelihood: Likelihood, n: int) -> float:
+def total_weight(likelihood: Parametrised, n: int) -> float:
     """Sum of the weights of n rows: how many observations they count for."""
     return float(np.sum(np.broadcast_to(likelihood.weight, n))) if isinstance(likelihood, Weighted) else float(n)
 

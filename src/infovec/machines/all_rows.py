@@ -1,10 +1,10 @@
-"""Inference with the sites of all rows, once the active ones are known: what all projected posteriors have in common."""
+"""Inference with the sites of all rows: what the machines of all projected posteriors have in common."""
 
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from ..inference import Inference, Sweep, Watch, make_basis, too_sharp
 from ..likelihoods import Discrete, Likelihood, total_weight
 from ..posterior import Posterior
 from ..runtime import Deadline, Interruption, give_back
-from ..selection import Patience, Progress, StopReason
-from ..shards import Basis, SiteShard
-from .machine import Machine, Noise
+from ..selection import Patience, Progress, Selector, StopReason
+from ..shards import Basis, WithSites
+from .machine import AnyLikelihood, Machine
 from .residuals import residuals
 from .result import Result
 from .run import Run
@@ -35,7 +35,7 @@ class Projected(NamedTuple):
     """The posterior with all rows, and where it comes from."""
 
     posterior: Posterior
-    shards: Sequence[SiteShard]
+    shards: Sequence[WithSites]
     rows: Rows  # that have sites, as the shards have them
     found: Inference
     dtype: str  # of the products
@@ -47,7 +47,7 @@ class Projected(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AllRows(Machine[Noise]):
+class AllRows(Machine):
     """A machine with the projected posterior: selection, then inference with all rows."""
 
     all_rows = True
@@ -55,12 +55,12 @@ class AllRows(Machine[Noise]):
     """Whatever the time, where selection has left sites to start from; two, where it has not."""
 
     @abstractmethod
-    def shards(self, rows: Rows) -> Sequence[SiteShard]:
+    def shards(self, rows: Rows) -> Sequence[WithSites]:
         """Return some rows, ascending, for inference with all of them."""
 
     @abstractmethod
     def settle(
-        self, shards: Sequence[SiteShard], sites: Sites | None, watch: Watch | None, deadline: Deadline
+        self, shards: Sequence[WithSites], sites: Sites | None, watch: Watch | None, deadline: Deadline
     ) -> Inference:
         """Find the sites of all rows; a true answer of the watch ends it."""
 
@@ -73,7 +73,7 @@ class AllRows(Machine[Noise]):
         """Latent means and variances of all rows that have sites, each without those of the same inputs."""
 
     @abstractmethod
-    def calibrated(self, known: Floats, rows: Rows, left: float) -> Noise:
+    def calibrated(self, known: Floats, rows: Rows, left: float) -> AnyLikelihood:
         """Return the likelihood to predict with, by what is known of rows left out; there are so many seconds left."""
 
     @abstractmethod
@@ -81,9 +81,9 @@ class AllRows(Machine[Noise]):
         """Seconds for a row in the fewest sweeps that are of use, and what follows them."""
 
     @property
+    @abstractmethod
     def starts_from_sites(self) -> bool:
         """Whether the sites that selection finds are those of this likelihood."""
-        return True
 
     def finish(self, run: Run, wanted: int, patience: Patience | None) -> tuple[StopReason, Result]:
         """Select, and infer with all rows."""
@@ -116,7 +116,7 @@ class AllRows(Machine[Noise]):
             if interrupted:
                 return StopReason.INTERRUPTED
             if patience.ends(run.selector.size, self._predicted(result, held)):
-                run.selector.rewind(patience.best_size)
+                cast(Selector, run.selector).rewind(patience.best_size)
                 return StopReason.SETTLED
             if run.selector.size == wanted:
                 return stop
@@ -139,7 +139,7 @@ class AllRows(Machine[Noise]):
 
     def _infer(self, run: Run, left_out: Rows | None, wanted: int) -> tuple[bool, Result]:
         """Sites on all rows but those left out; say whether it was interrupted."""
-        active, sites = run.selector.active[: run.selector.size].copy(), run.selector.sites
+        active, sites = run.selector.active[: run.selector.size].copy(), cast(Selector, run.selector).sites
         sites = sites if self.starts_from_sites else None
         with Interruption() as interruption:
             watch = _Watch(run, wanted, interruption, self.fewest_sweeps + (sites is None))
@@ -171,11 +171,12 @@ class AllRows(Machine[Noise]):
         posterior, _, rows, found, dtype = projected
         known = self.left_out(projected)
         likelihood = self.calibrated(known, rows, run.last)
-        real = isinstance(self.likelihood, Likelihood) and not isinstance(self.likelihood, Discrete)
+        own, spread = self.likelihood, None
+        if isinstance(own, Likelihood) and not isinstance(own, Discrete):
+            spread = residuals(self.data, own, known, rows, self.learned, run.last)
         return Result(
             posterior, likelihood, active, *projected.sites(active), found.log_evidence, found.converged, found.sweeps,
-            total_weight(self.likelihood.take(rows), len(rows)), dtype,
-            residuals(self.data, self.likelihood, known, rows, self.learned, run.last) if real else None,
+            total_weight(own.take(rows), len(rows)), dtype, spread,
             None if run.telling is None else known[:, np.searchsorted(rows, run.telling)],
         )  # fmt: skip
 

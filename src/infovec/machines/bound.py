@@ -1,7 +1,8 @@
-"""Training of many classes by the variational bound (GR06)."""
+"""Machines of many classes by the variational bound (GR06)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from .._types import Floats, Rows
 from ..errors import ParameterError
@@ -9,59 +10,84 @@ from ..inference import Inference, Watch
 from ..inference.bound import BoundShard
 from ..learning import VariationalBound
 from ..likelihoods.classes import MultivariateProbit
-from ..runtime import NEVER, Deadline
+from ..posterior import FactorisedPosterior
+from ..runtime import Deadline
+from ..shards import WithSites
+from .all_rows import Projected, Sites
+from .at_once import AtOnce, Chosen
+from .bound_fit import fit_variational_rows
 from .budget import Needs, Sizes, bound_need, selection_need, shared_need
-from .class_by_class import BoundDriver
-from .classes import ClassTraining
+from .coupled import Coupled, CoupledClasses
 
-__all__ = ["BoundTraining"]
-
-_SCORES = {"entropy": "predictive", "information_gain": "predictive", "predictive": "predictive",
-           "variance": "entropy", "random": "random"}  # fmt: skip
+__all__ = ["Bound", "BoundRows"]
 
 
 @dataclass(frozen=True)
-class BoundTraining(ClassTraining):
-    """The multivariate probit with a posterior over auxiliary variables and functions instead of sites by moments."""
+class BoundClasses(CoupledClasses):
+    """The multivariate probit with a posterior over auxiliary variables and functions, not sites by moments."""
+
+    @property
+    def probit(self) -> MultivariateProbit:
+        """The likelihood."""
+        return cast(MultivariateProbit, self.likelihood)
+
+    def objective(self, rows: Rows, active: Sequence[Rows], tolerance: float) -> VariationalBound:  # type: ignore[override]
+        data = self.data
+        return VariationalBound(data.X, data.y, active[0], self.work.dtype, tolerance, rows, data.group)
+
+
+@dataclass(frozen=True)
+class Bound(BoundClasses, Coupled):
+    """Selection by the classes in turns, then the bound with all rows."""
+
+    products = 1
 
     @classmethod
-    def needs(cls, sizes: Sizes, approximation: str, likelihood: Any) -> Needs:
-        """Memory of selection and of what follows it."""
-        if approximation == "factorised":
-            return Needs(shared_need(sizes))
+    def needs(cls, sizes: Sizes) -> Needs:
         return Needs(selection_need(sizes, sizes.n_functions), bound_need(sizes))
 
-    @property
-    def row_score(self) -> str:
-        """Score of the selection of GR06: entropies do not see the labels there, the predictive probability does."""
-        if self.score_name not in _SCORES:
-            raise ParameterError("score must be a name for multi_class='variational' with the factorised posterior")
-        return _SCORES[self.score_name]
-
-    def driver(self) -> Any:
-        """Return what selects, and with the factorised posterior infers."""
-        return BoundDriver(self) if self.approximation == "factorised" else self._selector()
-
-    def projected_shards(self, rows: Rows) -> list[Any]:
+    def shards(self, rows: Rows) -> Sequence[WithSites]:
         """Return some rows in one piece: the bound is maximised over the auxiliary variables of all of them."""
-        likelihood, group = cast(MultivariateProbit, self.class_likelihood), self.groups_of(rows)
-        return [BoundShard(rows, self.X[rows], self.y[rows], self.kernel, likelihood, self.dtype, group)]
+        data = self.data
+        X, group = data.X if len(rows) == data.n else data.X[rows], data.groups_of(rows)
+        made = BoundShard(rows, X, data.y[rows], self.kernel, self.probit, self.work.dtype, group, self.work.kept)
+        return [cast(WithSites, made)]
 
-    def infer(self, shards: Any, sites: Any, watch: Watch, deadline: Deadline = NEVER) -> Inference:
+    def settle(
+        self, shards: Sequence[WithSites], sites: Sites | None, watch: Watch | None, deadline: Deadline
+    ) -> Inference:
         """Maximise the bound."""
-        found: Inference = shards[0].infer(watch=watch, deadline=deadline)
-        return found
+        return cast(BoundShard, shards[0]).infer(watch=watch, deadline=deadline)
 
-    def left_out(self, shards: Any, rows: Rows, found: Inference) -> Floats:
-        """Latent means and variances of all rows, each without those of the same inputs, (2, n, C)."""
-        known: Floats = shards[0].left_out
-        return known
+    def left_out(self, projected: Projected) -> Floats:
+        return cast(BoundShard, projected.shards[0]).left_out
 
     @property
-    def products_of_sweep(self) -> int:
+    def functions_of_product(self) -> int:
         """One for all classes, which makes the projections."""
         return 1
 
-    def objective(self, rows: Rows, active: Rows, tolerance: float) -> Any:
-        """Return what learning maximises."""
-        return VariationalBound(self.X, self.y, active, self.dtype, tolerance, rows, self.group)
+
+@dataclass(frozen=True)
+class BoundRows(AtOnce, BoundClasses):
+    """Unit noise on auxiliary variables (GR06 section 5): the same rows for all classes, and these alone have sites."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.choices.rule.for_all_classes is None:
+            raise ParameterError("score must be a name for multi_class='variational' with the factorised posterior")
+
+    @classmethod
+    def needs(cls, sizes: Sizes) -> Needs:
+        return Needs(shared_need(sizes))
+
+    def choose(self, wanted: int, rows: Rows, deadline: Deadline) -> Chosen:
+        data, every = self.data, len(rows) == self.data.n
+        X, y, priority = (v if every else v[rows] for v in (data.X, data.y, data.priority))
+        score, likelihood = self.choices.rule.for_all_classes or "", self.probit if every else self.probit.take(rows)
+        found = fit_variational_rows(
+            X, y, self.kernel, wanted, likelihood=likelihood, score=score, priority=priority, dtype=self.work.dtype,
+            deadline=deadline,
+        )  # fmt: skip
+        parts = [(cast(FactorisedPosterior, part), rows[found.active]) for part in found.parts]
+        return Chosen(parts, found.bound, len(found.active) < min(wanted, data.n))

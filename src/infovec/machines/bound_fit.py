@@ -1,12 +1,10 @@
 """From training rows to a posterior, for given kernels."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
-from ..errors import ParameterError
 from ..inference.bound import classes_by_kernel, maximise_bound, project
 from ..kernels import Kernel
 from ..likelihoods.classes import MultivariateProbit
@@ -14,7 +12,7 @@ from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior, Vari
 from ..runtime import NEVER, Deadline
 from ..selection import Included, Schedule, select
 
-__all__ = ["fit_variational"]
+__all__ = ["fit_variational", "fit_variational_rows"]
 
 
 def fit_variational(
@@ -23,7 +21,6 @@ def fit_variational(
     kernels: Kernel | Sequence[Kernel],
     n_active: int,
     *,
-    approximation: Literal["projected", "factorised"] = "projected",
     likelihood: MultivariateProbit | None = None,
     active: Rows | None = None,
     score: str = "predictive",
@@ -44,13 +41,10 @@ def fit_variational(
         One for all classes, or one for each.
     n_active : int
         With all rows this is the variational posterior of GR06 section 4.
-    approximation : {"projected", "factorised"}
-        Whether all rows have a say, through their projections onto the active ones, or the active ones only, each as it
-        stood when it was included (GR06 section 5).
     likelihood : MultivariateProbit, optional
         Without biases, and as many classes as there are labels, if None.
     active : array of int, optional
-        Rows to make active (projected only), in place of selection.
+        Rows to make active, in place of selection.
     score, priority, schedule
         How rows are selected; see ``select``.
     dtype : {"float32", "float64"}
@@ -63,16 +57,38 @@ def fit_variational(
     labels = np.asarray(labels, dtype=np.intp)
     if likelihood is None:
         likelihood = MultivariateProbit(np.zeros(int(labels.max()) + 1))
-    if approximation == "factorised" and active is None:
-        found = select(X, labels, kernels, likelihood, n_active, score, priority, schedule, dtype, deadline)
-        return _factorised(X, labels, kernels, likelihood, found)
-    if approximation != "projected":
-        raise ParameterError("approximation must be 'projected', or 'factorised' without active rows of your own")
     if active is None and n_active >= len(labels):
         active = np.arange(len(labels))
     if active is None:
         active = select(X, labels, kernels, likelihood, n_active, score, priority, schedule, dtype, deadline).rows
     return _projected(X, labels, kernels, likelihood, active, dtype, tolerance)
+
+
+def fit_variational_rows(
+    X: Inputs,
+    labels: Rows,
+    kernels: Kernel | Sequence[Kernel],
+    n_active: int,
+    *,
+    likelihood: MultivariateProbit | None = None,
+    score: str = "predictive",
+    priority: Floats | None = None,
+    schedule: Schedule | None = None,
+    dtype: str = "float64",
+    deadline: Deadline = NEVER,
+) -> VariationalPosterior:
+    """Fit the informative vector machine of GR06 section 5: the active rows alone have a say, each as it came in.
+
+    Parameters
+    ----------
+    X, labels, kernels, n_active, likelihood, score, priority, schedule, dtype, deadline
+        As for ``fit_variational``.
+    """
+    labels = np.asarray(labels, dtype=np.intp)
+    if likelihood is None:
+        likelihood = MultivariateProbit(np.zeros(int(labels.max()) + 1))
+    found = select(X, labels, kernels, likelihood, n_active, score, priority, schedule, dtype, deadline)
+    return _factorised(X, labels, kernels, likelihood, found)
 
 
 def _projected(

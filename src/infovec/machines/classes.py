@@ -31,8 +31,10 @@ class ProjectedAgainstRest(ProjectedFunction):
 
 
 @dataclass(frozen=True)
-class ClassMachine(Staged[ClassLikelihood]):
+class ClassMachine(Staged):
     """A function for each class; ``y`` holds labels 0, ..., C - 1."""
+
+    likelihood: ClassLikelihood
 
     learning_tolerance = 1e-3  # what it adds up to over many classes is more than enough
     few: ClassVar[Stage] = Stage(1000, 100, 40, 1e-3)
@@ -56,6 +58,9 @@ class ClassMachine(Staged[ClassLikelihood]):
             replace(self.data, y=np.where(y, 1.0, -1.0)), self.kernel, Probit(float(ndtri(share))),
             replace(self.work, wanted=wanted), self.choices, self.learned,
         )  # fmt: skip
+
+    def timed(self) -> OneFunction:
+        return self.one(0, self.work.wanted)
 
     def stages(self, many: bool) -> list[Stage]:
         """Return two: the second has no steps of its own, but what ``refined`` does."""

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
-from ..errors import ParameterError
 from ..inference import Inference, LeftOut, Watch, calibrated, infer_coupled, left_out_of_classes
 from ..inference import cost as sweep_cost
 from ..learning import CoupledEvidence
@@ -16,19 +15,16 @@ from ..likelihoods.classes import ClassLikelihood
 from ..numerics.cholesky import row_solver
 from ..posterior import ClassPosterior, Posterior
 from ..runtime import Deadline, best_of_three, seconds_of
-from ..selection import Driver, InTurns, Patience, StopReason
-from ..shards import Basis, CoupledShard, SiteShard
+from ..selection import Driver, InTurns
+from ..shards import Basis, ClassShard, CoupledShard, WithSites
 from .all_rows import AllRows, Projected, Sites
-from .budget import Needs, Sizes, coupled_need, pairs_need, selection_need
-from .class_by_class import Separate
+from .budget import Needs, Sizes, coupled_need, selection_need
 from .classes import ClassMachine
 from .one_function import FactorisedFunction
 from .plan import Plan
-from .result import Result
-from .run import Run
-from .seconds import FEWEST_SWEEPS, product_seconds, selection_seconds
+from .seconds import FEWEST_SWEEPS, selection_seconds
 
-__all__ = ["Coupled", "CoupledClasses", "Pairs"]
+__all__ = ["Coupled", "CoupledClasses"]
 
 _USUAL_SWEEPS = 15  # over all rows
 _TIMED = 50  # rows that a row's time is measured on
@@ -56,7 +52,7 @@ class CoupledClasses(ClassMachine):
 
 
 @dataclass(frozen=True)
-class Coupled(AllRows[ClassLikelihood], CoupledClasses):
+class Coupled(CoupledClasses, AllRows):
     """Selection by the classes in turns, then coupled sites on the projections of all rows."""
 
     site_tolerance: ClassVar[float] = 1e-3
@@ -75,22 +71,22 @@ class Coupled(AllRows[ClassLikelihood], CoupledClasses):
     def selector(self) -> Driver | InTurns:
         return self.taking_turns()
 
-    def shards(self, rows: Rows) -> Sequence[SiteShard]:
+    def shards(self, rows: Rows) -> Sequence[WithSites]:
         dtype, blur = self.work.dtype, self.choices.blur
         return [
             CoupledShard(at, X, y, self.kernel, self.likelihood, dtype, blur, kept) for at, X, y, kept in self.cut(rows)
         ]
 
     def settle(
-        self, shards: Sequence[SiteShard], sites: Sites | None, watch: Watch | None, deadline: Deadline
+        self, shards: Sequence[WithSites], sites: Sites | None, watch: Watch | None, deadline: Deadline
     ) -> Inference:
-        return infer_coupled(shards, tolerance=self.site_tolerance, watch=watch)
+        return infer_coupled(cast(Sequence[ClassShard], shards), tolerance=self.site_tolerance, watch=watch)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
         return ClassPosterior(self.kernel, X, basis.L, *found.beliefs)
 
     def left_out(self, projected: Projected) -> Floats:
-        return left_out_of_classes(projected.shards, self.data.groups_of(projected.rows))
+        return left_out_of_classes(cast(Sequence[ClassShard], projected.shards), self.data.groups_of(projected.rows))
 
     def calibrated(self, known: Floats, rows: Rows, left: float) -> ClassLikelihood:
         told = LeftOut(known, self.data.y[rows].astype(np.intp), self.likelihood.take(rows).weight)
@@ -100,10 +96,10 @@ class Coupled(AllRows[ClassLikelihood], CoupledClasses):
         moments, probabilities = self.moments_seconds()
         V, solve = np.zeros((_TIMED, d), dtype=self.work.dtype), row_solver(np.eye(d), self.work.dtype)
         product = seconds_of(partial(solve, V)) / _TIMED
-        return FEWEST_SWEEPS * (moments + self.products * self._functions_of_product * product) + probabilities
+        return FEWEST_SWEEPS * (moments + self.products * self.functions_of_product * product) + probabilities
 
     @property
-    def _functions_of_product(self) -> int:
+    def functions_of_product(self) -> int:
         """Functions that have products of their own."""
         return self.n_functions
 
@@ -131,37 +127,3 @@ class Coupled(AllRows[ClassLikelihood], CoupledClasses):
         mean = np.zeros((len(some), self.n_functions))
         once = partial(self.likelihood.tilted, some, mean, mean + 1.0)
         return best_of_three(once) * self.data.n / len(some)
-
-
-@dataclass(frozen=True)
-class Pairs(CoupledClasses):
-    """Sites at the best pairs of a row and a class (SLH section 4): so many for each class on average."""
-
-    all_rows = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.data.held_back.any():
-            raise ParameterError(
-                "n_active='auto' is not for the factorised posterior of coupled classes; give a number"
-            )
-
-    @classmethod
-    def needs(cls, sizes: Sizes) -> Needs:
-        return Needs(pairs_need(sizes))
-
-    def selector(self) -> Separate:
-        return Separate(self)
-
-    def finish(self, run: Run, wanted: int, patience: Patience | None) -> tuple[StopReason, Result]:
-        return run.selector.finish(run, wanted)
-
-    def row_seconds(self, d: int) -> float:
-        looks, (moments, probabilities) = self.work.schedule.looks(d), self.moments_seconds()
-        product = product_seconds(self.data, self.work.dtype, d)
-        one = moments + probabilities / FEWEST_SWEEPS
-        return looks * one + self.n_functions * product
-
-    def plan(self) -> Plan:
-        one = self.one(0, self.work.wanted).plan()
-        return one._replace(seconds=self.n_functions * one.seconds, memory=self.peak_bytes(0))

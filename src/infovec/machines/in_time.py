@@ -4,7 +4,7 @@ import numpy as np
 
 from .._types import Rows
 from ..runtime import Deadline
-from .one_function import Training
+from .machine import Machine
 
 __all__ = ["in_time"]
 
@@ -13,7 +13,7 @@ _ACTIVE = 200  # active rows that there should be time for, if as many are asked
 _SURE = 1.3  # times the seconds that were measured: moments of sites elsewhere take longer than those of the prior
 
 
-def in_time(training: Training, deadline: Deadline, share: float = 1.0) -> Training:
+def in_time(machine: Machine, deadline: Deadline, share: float = 1.0) -> Machine:
     """Return the same with as many rows as a share of the time left suffices for, at least to a modest active set.
 
     A look at all rows that takes all the time would leave an active set of a single row, which explains nothing; of
@@ -21,24 +21,24 @@ def in_time(training: Training, deadline: Deadline, share: float = 1.0) -> Train
 
     Parameters
     ----------
-    training : Training
+    machine : Machine
     deadline : Deadline
     share : float
         Of the time left.
     """
-    n = len(training.y)
+    n = machine.data.n
     if np.isinf(deadline.end) or n <= _FEWEST:
-        return training
-    d = min(training.wanted, _ACTIVE)
-    a_row = _SURE * training.model_seconds(d)
-    most = max(int(share * deadline.left / max(a_row, 1e-12)), _FEWEST, len(training.initial))
-    return training if most >= n else training.only(_first_in_line(training, most))
+        return machine
+    d = min(machine.work.wanted, _ACTIVE)
+    a_row = _SURE * machine.row_seconds(d)
+    most = max(int(share * deadline.left / max(a_row, 1e-12)), _FEWEST, len(machine.work.initial))
+    return machine if most >= n else machine.only(_first_in_line(machine, most))
 
 
-def _first_in_line(training: Training, size: int) -> Rows:
+def _first_in_line(machine: Machine, size: int) -> Rows:
     """So many rows of the highest priority in order, and the initial ones; of those held back the same share."""
-    line = np.argsort(-training.priority, kind="stable")
-    free = ~training.held_back[line]
+    line = np.argsort(-machine.data.priority, kind="stable")
+    free = ~machine.data.held_back[line]
     share = size / len(line)
     first = [line[part][: max(round(share * int(np.sum(part))), 1)] for part in (free, ~free)]
-    return np.unique(np.concatenate([*first, training.initial]))
+    return np.unique(np.concatenate([*first, machine.work.initial]))

@@ -1,32 +1,34 @@
 """Learning, once or from several starts, by the criterion that was asked for."""
 
-import time
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from ..learning import Learning, Model, Step, alike
-from .classes import ClassTraining
-from .major_steps import learn_factorised
-from .one_function import Training
-from .stages import Learned
-from .stages import learn as learn_projected
+from ..likelihoods import Likelihood
+from ..runtime import Deadline
+from .against_rest import AgainstRest
+from .learned import Learned
+from .machine import Machine
+from .major_steps import learn_by_major_steps
+from .one_function import OneFunction
+from .staged import Staged
+from .stages import learn_by_stages
 
 __all__ = ["learn"]
 
 _SPREAD = 1.0  # of the steps between one start and another, on the free scale
 
+Tell = Callable[[Step], object]
 
-def learn(
-    training: Training, tied: bool, max_seconds: float, tell: Callable[[Step], object] | None, learning: Learning
-) -> Learned:
+
+def learn(machine: Machine, tied: bool, max_seconds: float, tell: Tell | None, learning: Learning) -> Learned[Machine]:
     """Find parameters of kernel and likelihood.
 
     Parameters
     ----------
-    training : Training
+    machine : Machine
         With the parameters to start from.
     tied : bool
         Whether length scales of columns move together.
@@ -38,52 +40,48 @@ def learn(
         The EP evidence is that of the posterior that will be fitted, with many functions that of the projected one;
         other criteria are those of the factorised one.
     """
-    if isinstance(training, ClassTraining) and training.kernels:
-        return _learn_each(training, tied, max_seconds, tell, learning)
-    end, told = time.perf_counter() + max_seconds, False
+    if isinstance(machine, AgainstRest) and machine.kernels:
+        return _learn_each(machine, tied, max_seconds, tell, learning)  # type: ignore[return-value]
+    deadline, told = Deadline.after(max_seconds), False
 
     def watch(step: Step) -> bool:
         nonlocal told
         told = told or bool(tell and tell(step))
         return told
 
-    model = Model.begin(training.kernel, training.likelihood, tied, learning)
-    projected = (training.approximation == "projected" or training.n_functions > 1) and learning.criterion == "ep"
-    search = learn_projected if projected else learn_factorised
-    best, rng = search(training, model, max_seconds, watch, learning), np.random.default_rng(_seed(training))
-    steps = best.steps
+    model = Model.begin(machine.kernel, cast(Likelihood, machine.likelihood), tied, learning)
+    best = _search(machine, model, max_seconds, watch, learning)
+    steps, rng = best.steps, np.random.default_rng(int(1e9 * machine.data.priority[0]))
     for _ in range(learning.restarts):
-        if told or best.interrupted or time.perf_counter() > end:
+        if told or best.interrupted or deadline.over:
             break
         low, high = model.bounds.T
         start = model.with_theta(np.clip(_SPREAD * rng.normal(size=model.size), low, high))
-        other = search(training, start, end - time.perf_counter(), watch, learning)
+        other = _search(machine, start, deadline.left, watch, learning)
         steps = steps + other.steps
-        if other.level > best.level:
-            best = other
-        best = best._replace(interrupted=best.interrupted or other.interrupted)
-    return best._replace(steps=alike(steps, model, training.X.shape[-1]))
+        interrupted = best.interrupted or other.interrupted
+        best = (other if other.level > best.level else best)._replace(interrupted=interrupted)
+    return best._replace(steps=alike(steps, model, machine.data.X.shape[-1]))
+
+
+def _search(machine: Machine, model: Model, max_seconds: float, tell: Tell, learning: Learning) -> Learned[Machine]:
+    """Learn from one start: by stages where there is an objective with all rows, else by major steps."""
+    if isinstance(machine, Staged) and learning.by_all_rows:
+        return learn_by_stages(machine, model, max_seconds, tell, learning)  # type: ignore[return-value]
+    assert isinstance(machine, OneFunction)
+    return learn_by_major_steps(machine, model, max_seconds, tell, learning)  # type: ignore[return-value]
 
 
 def _learn_each(
-    training: ClassTraining, tied: bool, max_seconds: float, tell: Callable[[Step], object] | None, learning: Learning
-) -> Learned:
+    machine: AgainstRest, tied: bool, max_seconds: float, tell: Tell | None, learning: Learning
+) -> Learned[AgainstRest]:
     """A kernel and a bias for every class, by its own machine against the rest, each in its share of the time."""
-    C, end, found = training.n_functions, time.perf_counter() + max_seconds, list[Learned]()
+    C, deadline, found = machine.n_functions, Deadline.after(max_seconds), list[Learned[OneFunction]]()
     for c in range(C):
         if found and found[-1].interrupted:
             break
-        left = max(end - time.perf_counter(), 0.0) / (C - c)
-        found.append(learn(training.against_rest(c, training.wanted), tied, left, tell, learning))
-    bias, kernels = np.array(training.class_likelihood.bias), list(training.kernels)
-    for c, learned in enumerate(found):
-        probit: Any = learned.training.likelihood
-        kernels[c], bias[c] = learned.training.kernel, probit.for_new_rows().bias
-    likelihood: Any = replace(training.class_likelihood, bias=bias)
-    after = replace(training, kernels=tuple(kernels), likelihood=likelihood)
-    steps, level = [step for learned in found for step in learned.steps], sum(learned.level for learned in found)
-    return Learned(after, steps, found[-1].interrupted, level)
-
-
-def _seed(training: Training) -> int:
-    return int(1e9 * training.priority[0])
+        one = learn(machine.machine(c), tied, deadline.left / (C - c), tell, learning)
+        found.append(cast(Learned[OneFunction], one))
+    steps, level = [step for one in found for step in one.steps], sum(one.level for one in found)
+    learned = machine.with_machines([one.machine for one in found])
+    return Learned(learned, steps, found[-1].interrupted, level)

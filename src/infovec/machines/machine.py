@@ -4,7 +4,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -12,28 +12,26 @@ from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Step
-from ..likelihoods import Likelihood, total_weight
-from ..likelihoods.classes import ClassLikelihood
+from ..likelihoods import total_weight
 from ..likelihoods.parts import row_bytes
 from ..runtime import outside
-from ..selection import Patience, Schedule, Selector, StopReason
+from ..selection import Chooser, Patience, Schedule, StopReason
 from ..shards import IndexRule, cut, share
 from .budget import Needs, Sizes
 from .data import Data
 from .plan import Plan
 from .result import Result
 from .run import Run
+from .sample import AnyLikelihood
 from .work import Choices, Work
 
-__all__ = ["SMALL_STUBS", "Machine"]
+__all__ = ["SMALL_STUBS", "AnyLikelihood", "Machine"]
 
 SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
 
-Noise = TypeVar("Noise", Likelihood, ClassLikelihood)
-
 
 @dataclass(frozen=True)
-class Machine(ABC, Generic[Noise]):
+class Machine(ABC):
     """A model of some rows, ready to select, to infer and to say what that will take.
 
     What kind of posterior it has, and how its classes are coupled, is its class: see ``infovec.machines.kinds``.
@@ -52,7 +50,7 @@ class Machine(ABC, Generic[Noise]):
 
     data: Data
     kernel: Kernel
-    likelihood: Noise
+    likelihood: AnyLikelihood
     work: Work
     choices: Choices
     learned: int = 0
@@ -71,7 +69,7 @@ class Machine(ABC, Generic[Noise]):
         """Memory of selection and of what follows it."""
 
     @abstractmethod
-    def selector(self) -> Selector:
+    def selector(self) -> Chooser:
         """Return what chooses the active rows."""
 
     @abstractmethod
@@ -96,7 +94,7 @@ class Machine(ABC, Generic[Noise]):
         """When to stop early, if rows are held back to tell."""
         return Patience() if self.data.held_back.any() else None
 
-    def with_parameters(self, kernel: Kernel, likelihood: Noise, learned: int) -> Self:
+    def with_parameters(self, kernel: Kernel, likelihood: AnyLikelihood, learned: int) -> Self:
         """Return the same with parameters that were learned."""
         return replace(self, kernel=kernel, likelihood=likelihood, learned=learned)
 
@@ -145,7 +143,7 @@ class Machine(ABC, Generic[Noise]):
         needs = self.needs(self.sizes(self.work.wanted, self.work.itemsize))
         return max(needs.selection.used(self.work.looked_at, entries), needs.inference.used(0, self.work.kept))
 
-    def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: Noise) -> Self:
+    def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: AnyLikelihood) -> Self:
         """Return the machine of some rows only, with fewer active ones and other parameters, to learn by."""
         n, wanted = len(rows), min(wanted, len(rows))
         dtype = "float64" if n * wanted * self.n_functions <= SMALL_STUBS else self.work.dtype

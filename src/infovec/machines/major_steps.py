@@ -1,6 +1,5 @@
 """Major steps for the criteria of the factorised posterior: select, move the parameters, and select again."""
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -24,31 +23,32 @@ from ..likelihoods import total_weight
 from ..runtime import Deadline, Interruption, Late, give_back, work_until
 from ..selection import Driver, sites_in_order
 from .budget import threads
-from .one_function import Training
-from .stages import ACTIVE_FOR_MANY, MANY, Learned
+from .learned import Learned
+from .one_function import OneFunction
+from .staged import ACTIVE_FOR_MANY, MANY
 
-__all__ = ["learn_factorised"]
+__all__ = ["learn_by_major_steps"]
 
 _MAJOR, _MINOR = 15, 8  # SLH 6.1
 _WARM_ROWS, _WARM_ACTIVE, _WARM_STEPS = 1000, 100, 5
-_LARGER = 4.0  # times as large as the warm-up a problem must be for one
+_LARGER = 4.0  # there is no warm-up for a problem that is less than so many times as large as it
 _MOST_ACTIVE = 1000
 _SMALL = 2_000_000  # numbers of K_J,I up to which threads would wait for each other more than they work
 _HALVINGS = 3  # times that a step is halved where no rows can be selected
 
 
-def learn_factorised(
-    training: Training,
+def learn_by_major_steps(
+    machine: OneFunction,
     model: Model,
     max_seconds: float,
     tell: Callable[[Step], object] | None,
     learning: Learning,
-) -> Learned:
+) -> Learned[OneFunction]:
     """Learn parameters by a criterion of the factorised posterior (SLH 3.3, LSH05 algorithm 2, Thesis 4.5.3).
 
     Parameters
     ----------
-    training : Training
+    machine : OneFunction
     model : Model
         The parameters to start from, and how they move.
     max_seconds : float
@@ -58,29 +58,31 @@ def learn_factorised(
     learning : Learning
     """
     with Interruption() as interruption:
-        deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
-        search = _Search(training, learning, deadline, tell)
+        deadline = Deadline.after(max_seconds)._replace(asked=lambda: interruption.asked)
+        search = _Search(machine, learning, deadline, tell)
         if model.size:
-            large = min(training.wanted, _MOST_ACTIVE), min(len(training.y), learning.max_rows or len(training.y))
+            n = machine.data.n
+            large = min(machine.work.wanted, _MOST_ACTIVE), min(n, learning.max_rows or n)
             with work_until(deadline):
                 if learning.warm_up:
                     model = search.warm_up(model, *large)
                 model = search.majors(model, *large, learning.major_steps or _MAJOR)
-    learned = training.with_model(model).sufficient()
-    return Learned(learned, search.steps, interruption.asked, search.level)
+        interrupted = interruption.asked
+    learned = machine.with_parameters(model.kernel, model.likelihood, model.size).sufficient()
+    return Learned(learned, search.steps, interrupted, search.level)
 
 
 class _Search:
     def __init__(
         self,
-        training: Training,
+        machine: OneFunction,
         learning: Learning,
         deadline: Deadline,
         tell: Callable[[Step], object] | None,
     ) -> None:
-        self.training, self.learning, self.deadline, self.tell = training, learning, deadline, tell
+        self.machine, self.learning, self.deadline, self.tell = machine, learning, deadline, tell
         self.plan, self.steps, self.level, self.told = FACTORISED[learning.criterion], list[Step](), -np.inf, False
-        self.likelihood = training.likelihood  # of the rows that were selected from last
+        self.likelihood = machine.likelihood  # of the rows that were selected from last
 
     @property
     def over(self) -> bool:
@@ -155,7 +157,7 @@ class _Search:
         """Return a step with the criterion as the user has it."""
         rows = np.concatenate([given.active, given.rows])
         observations = total_weight(self.likelihood.take(rows), len(rows))
-        return step._replace(criterion=self.training.given.unit.evidence_outside(step.criterion, observations))
+        return step._replace(criterion=self.machine.data.given.unit.evidence_outside(step.criterion, observations))
 
     def minors(self, given: Given, model: Model, wanted: int, n: int) -> Model:
         """Maximise in each phase, with a selection of its own."""
@@ -172,27 +174,27 @@ class _Search:
 
     def select(self, model: Model, wanted: int, n: int) -> Given:
         """Select active rows at these parameters, and return them with the rows that were considered to the end."""
-        training = self._part(model, wanted, n)
-        self.likelihood = training.likelihood
-        driver = training.driver()
-        driver.include(training.initial)
-        driver.run(training.wanted)
-        if not driver.size:
+        machine = self._part(model, wanted, n)
+        self.likelihood, data = machine.likelihood, machine.data
+        selector = machine.selector()
+        selector.include(machine.work.initial)
+        selector.run(machine.work.wanted)
+        if not selector.size:
             raise InfovecError("no row is informative at these parameters")
-        active = driver.active[: driver.size].copy()
-        X, y = training.X, training.y
-        outside = driver.considered()
-        driver.release()  # its memory is needed for the criterion
+        active, outside = selector.active[: selector.size].copy(), selector.considered()
+        selector.release()  # its memory is needed for the criterion
         give_back()
-        if isinstance(driver, Driver) and training.start_from_sites:
-            sites = driver.precision[: driver.size].copy(), driver.site_mean[: driver.size].copy()
+        if isinstance(selector, Driver) and machine.starts_from_sites:
+            sites = selector.precision[: selector.size].copy(), selector.site_mean[: selector.size].copy()
         else:
-            sites = sites_in_order(training.kernel, X[active], y[active], training.likelihood.take(active))
-        return Given(active, X[active], y[active], *sites, outside, X[outside], y[outside])
+            likelihood = machine.likelihood.take(active)
+            sites = sites_in_order(machine.kernel, data.X[active], data.y[active], likelihood)
+        return Given(active, data.X[active], data.y[active], *sites, outside, data.X[outside], data.y[outside])
 
-    def _part(self, model: Model, wanted: int, n: int) -> Training:
-        training = self.training
-        if n < len(training.y):
-            return training.part(training.sample(n), wanted, model.kernel, model.likelihood).sufficient()
-        fewer = replace(training, wanted=min(wanted, training.wanted), initial=training.initial[:wanted])
-        return fewer.with_model(model).sufficient()
+    def _part(self, model: Model, wanted: int, n: int) -> OneFunction:
+        machine = self.machine
+        if n < machine.data.n:
+            return machine.part(machine.data.sample(n), wanted, model.kernel, model.likelihood).sufficient()
+        work = replace(machine.work, wanted=min(wanted, machine.work.wanted), initial=machine.work.initial[:wanted])
+        fewer = replace(machine, work=work)
+        return fewer.with_parameters(model.kernel, model.likelihood, model.size).sufficient()

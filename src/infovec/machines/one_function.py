@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from ..runtime import Deadline, best_of_three, give_back, own_threads
 from ..selection import Driver, GainDriver, Patience, StopReason
 from ..selection.cost import calibrate, predict_seconds
 from ..selection.precision import sufficient_precision
-from ..shards import Basis, GivenRows, LocalShard, ProjectedShard, RefilledShard, SiteShard, cut
+from ..shards import Basis, GivenRows, LocalShard, ProjectedShard, RefilledShard, SiteShard, WithSites, cut
 from .all_rows import AllRows, Projected, Sites
 from .budget import Needs, Sizes, inference_need, selection_need
 from .machine import Machine
@@ -38,7 +38,7 @@ from .residuals import residuals
 from .result import Result
 from .run import Run
 from .seconds import selection_seconds, sweeps_seconds
-from .staged import Staged
+from .staged import Objective, Staged
 
 __all__ = ["FactorisedFunction", "OneFunction", "ProjectedFunction"]
 
@@ -50,8 +50,10 @@ _TRIALS = 150  # predictions of all rows that it takes, at most
 
 
 @dataclass(frozen=True)
-class OneFunction(Machine[Likelihood]):
+class OneFunction(Machine):
     """One latent function, whatever its posterior."""
+
+    likelihood: Likelihood
 
     @property
     def n_functions(self) -> int:
@@ -62,6 +64,11 @@ class OneFunction(Machine[Likelihood]):
     def selecting(self) -> Likelihood:
         """The likelihood that rows are selected for."""
         return self.likelihood
+
+    @property
+    def starts_from_sites(self) -> bool:
+        """Whether the sites that selection finds are those of this likelihood."""
+        return not self.choices.rule.noiseless
 
     @abstractmethod
     def single_is_enough(self) -> bool:
@@ -106,8 +113,10 @@ class OneFunction(Machine[Likelihood]):
         index = work.index.without_refill()
         seconds = predict_seconds(rates, work.looked_at, d, work.schedule, index)
         entries = min(index.peak(work.looked_at, d), index.max_entries or work.looked_at * d)
-        live, (block, pool) = min(work.looked_at, index.limit(work.looked_at, d, d)), work.schedule
-        return Plan(seconds, self.peak_bytes(entries), data.n, d, live, block, pool, work.dtype)
+        live, schedule = min(work.looked_at, index.limit(work.looked_at, d, d)), work.schedule
+        return Plan(
+            seconds, self.peak_bytes(entries), data.n, d, live, schedule.block_size, schedule.pool_size, work.dtype
+        )
 
 
 @dataclass(frozen=True)
@@ -151,7 +160,7 @@ class FactorisedFunction(OneFunction):
 
 
 @dataclass(frozen=True)
-class ProjectedFunction(AllRows[Likelihood], OneFunction, Staged[Likelihood]):
+class ProjectedFunction(OneFunction, AllRows, Staged):
     """Selection as in the papers, then sites on the projections of all rows (Thesis 4.4.2)."""
 
     site_tolerance: ClassVar[float] = 1e-4
@@ -167,10 +176,6 @@ class ProjectedFunction(AllRows[Likelihood], OneFunction, Staged[Likelihood]):
         if not self.choices.rule.noiseless:
             return self.likelihood
         return Gaussian(_NO_NOISE * max(float(np.mean(self.kernel.diag(self.data.X[:1000]))), 1e-300))
-
-    @property
-    def starts_from_sites(self) -> bool:
-        return not self.choices.rule.noiseless
 
     def single_is_enough(self) -> bool:
         data = self.data
@@ -193,15 +198,17 @@ class ProjectedFunction(AllRows[Likelihood], OneFunction, Staged[Likelihood]):
         ]
 
     def settle(
-        self, shards: Sequence[SiteShard], sites: Sites | None, watch: Watch | None, deadline: Deadline
+        self, shards: Sequence[WithSites], sites: Sites | None, watch: Watch | None, deadline: Deadline
     ) -> Inference:
-        return infer(shards, sites, self.site_tolerance, watch=watch, rescue=True)
+        return infer(cast(Sequence[SiteShard], shards), sites, self.site_tolerance, watch=watch, rescue=True)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
         return ProjectedPosterior(self.kernel, X, basis.L, *found.beliefs)
 
     def left_out(self, projected: Projected) -> Floats:
-        return left_out(projected.shards, projected.found.beliefs, self.data.groups_of(projected.rows))
+        return left_out(
+            cast(Sequence[SiteShard], projected.shards), projected.found.beliefs, self.data.groups_of(projected.rows)
+        )
 
     def calibrated(self, known: Floats, rows: Rows, left: float) -> Likelihood:
         if not self.choices.calibrate or not isinstance(self.likelihood, Discrete):
@@ -233,7 +240,10 @@ class ProjectedFunction(AllRows[Likelihood], OneFunction, Staged[Likelihood]):
     def active_sets(self) -> list[Rows]:
         return [self.select()]
 
-    def refined(self, objective: ProjectedEvidence, model: Model, watch: Callable[[Step], bool]) -> Model:
+    def timed(self) -> "ProjectedFunction":
+        return self
+
+    def refined(self, objective: Objective, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model whose length scales predict rows left out best, where these are enough to tell."""
         telling = spreads(self.likelihood) and self.data.n >= _TELLING
         return refine_scales(objective, model, _SHORTER, watch) if telling else model

@@ -13,8 +13,10 @@ from ..posterior import FactorisedPosterior
 from ..runtime import NEVER, Deadline
 from ..scores import Score
 from ..selection import Schedule, select_pairs
+from .at_once import AtOnce, Chosen
+from .budget import Needs, Sizes, pairs_need
 
-__all__ = ["FactorisedClasses", "fit_factorised"]
+__all__ = ["FactorisedClasses", "Pairs", "fit_factorised"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,3 +94,22 @@ def fit_factorised(
     found = pair_evidence(X, labels, kernels, likelihood, sites, gradient=False)
     parts = tuple(part.posterior() for part in found.parts)
     return FactorisedClasses(parts, likelihood, [rows for rows, _, _ in sites], found.log_evidence, converged)
+
+
+@dataclass(frozen=True)
+class Pairs(AtOnce):
+    """Sites at the best pairs of a row and a class (SLH section 4): so many for each class on average."""
+
+    @classmethod
+    def needs(cls, sizes: Sizes) -> Needs:
+        return Needs(pairs_need(sizes))
+
+    def choose(self, wanted: int, rows: Rows, deadline: Deadline) -> Chosen:
+        data, likelihood, size = self.data, self.likelihood.take(rows), min(wanted, len(rows))
+        found = fit_factorised(
+            data.X[rows], data.y[rows], self.kernel, likelihood, size, score=self.choices.rule.score,
+            priority=data.priority[rows], dtype=self.work.dtype, deadline=deadline,
+        )  # fmt: skip
+        parts = [(part, rows[at]) for part, at in zip(found.parts, found.active, strict=True)]
+        pairs = sum(map(len, found.active))
+        return Chosen(parts, found.log_evidence, pairs < min(wanted, data.n) * self.n_functions)

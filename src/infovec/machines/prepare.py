@@ -1,84 +1,153 @@
-"""From the settings of an estimator and its data to what a fit needs, checked against each other."""
+"""From settings and data to a machine, fitted to each other."""
 
-from typing import Any
+from enum import Enum, auto
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from .._types import Floats, Inputs, Mask
+from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..inference import spreads
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
+from ..likelihoods.classes import ClassLikelihood
 from ..likelihoods.parts import row_bytes
 from ..numerics.outliers import usual_reach
+from ..scores import Rule
 from ..selection import Schedule
-from ..shards import IndexRule
-from .budget import Sizes, memory_limit
+from ..shards import IndexRule, Refill
+from .budget import Sizes
+from .data import Data
 from .defaults import column_spreads
-from .one_function import SMALL_STUBS, Training
+from .machine import SMALL_STUBS, Machine
 from .sample import Sample
-from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, open_size, precision, score_function
+from .work import Choices, Work
 
-__all__ = ["APPROXIMATIONS", "SELECTIONS", "prepare"]
+__all__ = ["Looking", "Settings", "prepare"]
 
-APPROXIMATIONS = ("projected", "factorised")
-SELECTIONS = ("auto", "all", "shrinking", "refilled")
 _LARGEST_VARIANCE = 1e140  # whose square is a number with room to spare
-_BLOCK_ROWS = 4096
+_BLOCK_ROWS = 4096  # that are looked at at once
 _FEW_ROWS = 5000  # up to here all rows are considered to the end unless asked otherwise
 _AUTO_MOST = 4000  # active rows at most when their number is left to the data
-_AUTO_FEWEST = 200  # training rows from which some can be held back
+_AUTO_FEWEST, _AUTO_HELD = 200, 2000  # training rows from which some can be held back, and how many at most
+_FULL_UNTIL = 200  # NIPS03: full greedy selection until then
+_INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
+_RETAINED = 0.5  # NIPS03: share of it that stays
+
+
+class Looking(Enum):
+    """Which rows a selection goes on considering."""
+
+    AUTO = auto()
+    ALL = auto()
+    SHRINKING = auto()
+    REFILLED = auto()
+
+
+class Settings(NamedTuple):
+    """What a user asks for, checked, but not yet against the data.
+
+    Parameters
+    ----------
+    n_active : int, float or None
+        Active rows, or their share of all; None is left to the data.
+    initial : array of int
+        Rows of those given that become active first.
+    block_size, pool_size : int, optional
+    looking : Looking
+    rule : Rule
+    blur : bool, optional
+    dtype : {"float32", "float64"}
+    limit : int
+        Bytes.
+    learns, keep : bool
+        Whether parameters are learned, and whether what selection makes is kept.
+    """
+
+    n_active: int | float | None
+    initial: Rows
+    block_size: int | None
+    pool_size: int | None
+    looking: Looking
+    rule: Rule
+    blur: bool | None
+    dtype: str
+    limit: int
+    learns: bool
+    keep: bool
 
 
 def prepare(
-    estimator: Any,
+    kind: type[Machine] | type[Machine],
+    settings: Settings,
     sample: Sample,
     y: Floats,
     kernel: Kernel,
-    likelihood: Likelihood,
-    score: Any,
-    kind: type[Training] = Training,
-    n_functions: int = 1,
-) -> Training:
-    """Check the settings of an estimator against its data, for some kind of training."""
-    X = sample.X
-    n, p = X.shape[0], X.shape[1] if X.ndim == 2 else 1
-    check_choice("selection", estimator.selection, SELECTIONS)
-    priority = check_random_state(estimator.random_state).random_sample(n)
-    wanted, held_back = _how_many(estimator.n_active, n, priority)
-    initial = sample.find(initial_rows(estimator.initial, sample.n_given, wanted))
+    likelihood: Likelihood | ClassLikelihood,
+    priority: Floats,
+) -> Machine | Machine:
+    """Return a machine of a kind for some rows; refuse what cannot be done with them.
+
+    Parameters
+    ----------
+    kind : class of a Machine
+    settings : Settings
+    sample : Sample
+    y : targets of its rows, as the likelihood has them
+    kernel, likelihood
+    priority : array of float in [0, 1)
+        One for each row, at random.
+    """
+    n, p = sample.X.shape[0], sample.X.shape[1] if sample.X.ndim == 2 else 1
+    n_functions = 1 if isinstance(likelihood, Likelihood) else likelihood.n_classes
+    wanted, held_back = _how_many(settings.n_active, n, priority)
+    initial = _initial(settings, sample, wanted)
     held_back[initial] = False
-    block_size, pool_size = open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size)
-    schedule = Schedule.choose(block_size, pool_size, n, wanted)
+    schedule = Schedule.choose(settings.block_size, settings.pool_size, n, wanted)
     _check_variance(kernel, sample)
-    asked = precision(estimator.dtype)
-    dtype = "float64" if n * wanted * n_functions <= SMALL_STUBS else asked
-    approximation = estimator.approximation
-    calibrate = estimator.learn is not None and spreads(likelihood) and approximation == "projected"
-    itemsize = np.dtype(dtype).itemsize
-    limit, sizes = (
-        memory_limit(estimator.max_memory),
-        Sizes(n, p, wanted, itemsize, schedule, row_bytes(likelihood), n_functions),
-    )
-    needs = kind.needs(sizes, approximation, likelihood)
-    needs.check(limit, sizes)
-    (looked_at, entries), (_, kept) = (need.share(limit) for need in needs)
-    selection = estimator.selection
-    if selection == "auto":
-        all_rows = approximation == "projected" or schedule.block_size == 1 or n <= _FEW_ROWS
-        selection = "all" if all_rows else "shrinking"  # inference with all rows costs far more than a look at them
-    rule = IndexRule(
-        max_entries=entries if entries < needs.selection.numbers else None,
-        shrink_after=max(256, wanted // 9) if selection == "shrinking" else None,
-    )
-    blur = _blur(estimator.blur, n_functions == 1 and not calibrate)
-    return kind(
-        sample.columns.inside(X, dtype) if sample.columns else _in_precision(X, kernel, dtype), y, kernel, likelihood,
-        score_function(score), _score_name(score, approximation), wanted, initial, schedule,
-        rule, dtype, selection, priority, held_back, approximation, blur, calibrate,
-        kept, bool(estimator.warm_start), sample, limit, looked_at, sample.group,
-    ).sufficient()  # fmt: skip
+    dtype = "float64" if n * wanted * n_functions <= SMALL_STUBS else settings.dtype
+    sizes = Sizes(n, p, wanted, np.dtype(dtype).itemsize, schedule, row_bytes(likelihood), n_functions)
+    needs = kind.needs(sizes)
+    needs.check(settings.limit, sizes)
+    (looked_at, entries), (_, kept) = (need.share(settings.limit) for need in needs)
+    most = entries if entries < needs.selection.numbers else None
+    index = _index(settings.looking, kind.all_rows, n, wanted, schedule, most, priority)
+    X = sample.columns.inside(sample.X, dtype) if sample.columns else _in_precision(sample.X, kernel, dtype)
+    calibrate = settings.learns and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
+    blur = n_functions == 1 and not calibrate if settings.blur is None else settings.blur
+    machine = kind(
+        Data(X, y, sample, priority, held_back, sample.group), kernel, likelihood,
+        Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
+        Choices(settings.rule, blur, calibrate, settings.keep),
+    )  # fmt: skip
+    return machine.sufficient()
+
+
+def _initial(settings: Settings, sample: Sample, wanted: int) -> Rows:
+    if len(settings.initial) > wanted:
+        raise ParameterError(
+            f"initial has {len(settings.initial)} rows, more than n_active = {wanted}; give fewer or raise n_active"
+        )
+    return sample.find(settings.initial)
+
+
+def _index(
+    looking: Looking,
+    all_rows: bool,
+    n: int,
+    wanted: int,
+    schedule: Schedule,
+    max_entries: int | None,
+    priority: Floats,
+) -> IndexRule:
+    """How many rows to go on considering: inference with all rows costs far more than a look at them."""
+    if looking is Looking.AUTO:
+        every = all_rows or schedule.block_size == 1 or n <= _FEW_ROWS
+        looking = Looking.ALL if every else Looking.SHRINKING
+    if looking is Looking.REFILLED:
+        size, seed = max(_INDEX_SIZE, 2 * schedule.pool_size), int(1e9 * priority[0])
+        return IndexRule(max_entries, refill=Refill(size, _RETAINED, _FULL_UNTIL, (seed,)))
+    return IndexRule(max_entries, max(256, wanted // 9) if looking is Looking.SHRINKING else None)
 
 
 def _check_variance(kernel: Kernel, sample: Sample) -> None:
@@ -87,7 +156,7 @@ def _check_variance(kernel: Kernel, sample: Sample) -> None:
     if not kernel.numeric:
         return
     for start in range(0, n, _BLOCK_ROWS):
-        rows = inside[np.arange(start, min(start + _BLOCK_ROWS, n))].astype(np.float64)
+        rows = kernel.in_double(inside[np.arange(start, min(start + _BLOCK_ROWS, n))])
         with np.errstate(over="ignore", invalid="ignore"):  # that is what is looked for
             var = np.asarray(kernel.diag(rows), dtype=np.float64)
         if not np.all(np.abs(var) < _LARGEST_VARIANCE):
@@ -99,28 +168,13 @@ def _check_variance(kernel: Kernel, sample: Sample) -> None:
             )
 
 
-def _blur(asked: Any, otherwise: bool) -> bool:
-    if isinstance(asked, str):
-        check_choice("blur", asked, ("auto",))
-        return otherwise
-    return bool(asked)
-
-
-def _score_name(score: Any, approximation: str) -> str:
-    if isinstance(score, str) and score == PROJECTED_GAIN and approximation != "projected":
-        raise ParameterError(
-            f"score={PROJECTED_GAIN!r} is the gain of the projected posterior: it needs approximation='projected'"
-        )
-    return score if isinstance(score, str) else ""
-
-
-def _how_many(n_active: Any, n: int, priority: Floats) -> tuple[int, Mask]:
+def _how_many(n_active: int | float | None, n: int, priority: Floats) -> tuple[int, Mask]:
     """Size of the active set, and rows held back to decide it when it is left to the data."""
     held_back = np.zeros(n, dtype=bool)
-    if not (isinstance(n_active, str) and n_active == "auto"):
-        return active_size(n_active, n), held_back
+    if n_active is not None:
+        return (min(n_active, n) if isinstance(n_active, int) else max(1, round(n_active * n))), held_back
     if n >= _AUTO_FEWEST:
-        held_back[np.argsort(priority)[: min(2000, n // 10)]] = True
+        held_back[np.argsort(priority)[: min(_AUTO_HELD, n // 10)]] = True
     return min(int(np.sum(~held_back)), _AUTO_MOST), held_back
 
 

@@ -1,6 +1,6 @@
 """What a fit leaves behind."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -32,15 +32,15 @@ class Result(NamedTuple):
     left_out: Floats | None = None  # latent means and variances of rows that were asked for, without their own sites
 
     def in_unit(self, unit: Unit, kernel: Kernel | list[Kernel]) -> "Result":
-        """Return the same as the user has it, with the kernel that is the user's."""
+        """Return the same as the user has it, with the kernel that is the user's; only numbers have units."""
         if unit.plain:
             return self
         sweeps = [
             s._replace(log_evidence=unit.evidence_outside(s.log_evidence, self.observations)) for s in self.sweeps
         ]
         return self._replace(
-            posterior=unit.posterior_outside(self.posterior, kernel),
-            likelihood=unit.likelihood_outside(self.likelihood),
+            posterior=unit.posterior_outside(self.posterior, cast(Kernel, kernel)),
+            likelihood=unit.likelihood_outside(cast(Likelihood, self.likelihood)),
             site_precision=self.site_precision / unit.scale**2,
             site_mean=self.site_mean * unit.scale,
             log_evidence=unit.evidence_outside(self.log_evidence, self.observations),

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._types import Rows
 from ..runtime import Deadline, Interruption
-from ..selection import Patience, Progress, Selector, StopReason
+from ..selection import Chooser, Patience, Progress, Selector, StopReason
 
 __all__ = ["Run"]
 
@@ -19,7 +19,8 @@ class Run:
 
     Parameters
     ----------
-    selector : Selector
+    selector : Chooser
+        A Selector, where it can select by itself.
     tell : callable, optional
         Told of every block and every sweep; a true answer ends the run.
     max_seconds : float
@@ -33,7 +34,7 @@ class Run:
 
     def __init__(
         self,
-        selector: Selector,
+        selector: Chooser,
         tell: Callable[[Progress], bool] | None = None,
         max_seconds: float = np.inf,
         soon: float = np.inf,
@@ -69,6 +70,7 @@ class Run:
     def select(self, wanted: int, patience: Patience | None, share: float = 1.0) -> StopReason:
         """Include rows until ``wanted`` are in, in a share of the time left at most."""
         with Interruption() as interruption:
+            assert isinstance(self.selector, Selector)
             stop = self.selector.run(wanted, self.tell, share * self.left, patience)
             if self.selector.size or stop is not StopReason.INTERRUPTED:
                 return stop

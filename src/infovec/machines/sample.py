@@ -1,22 +1,22 @@
 """The rows that a fit is about: those of positive weight, equal ones taken together."""
 
 from dataclasses import dataclass, field, replace
-from numbers import Real
-from typing import Any, Self
+from typing import Self, TypeAlias
 
 import numpy as np
-from sklearn.utils import check_array
 
 from .._types import Array, Floats, Inputs, Mask, Rows
-from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Weighted, weighted
+from ..likelihoods.classes import ClassLikelihood
 from .columns import Columns, InsideRows
 from .counting import as_copies, told_apart
 from .equal_rows import first_equal, row_keys
 from .unit import Unit
 
-__all__ = ["Sample"]
+__all__ = ["AnyLikelihood", "Sample"]
+
+AnyLikelihood: TypeAlias = Likelihood | ClassLikelihood
 
 _SORTED = 8  # columns that tell most rows apart
 
@@ -53,11 +53,11 @@ class Sample:
     group: Rows | None = None
 
     @classmethod
-    def of(cls, X: Inputs, y: Array, sample_weight: Any = None) -> Self:
+    def of(cls, X: Inputs, y: Array, sample_weight: Floats | None = None) -> Self:
         """Return the rows whose weight is not zero."""
         n = X.shape[0]
         every = cls(X, y, np.arange(n), np.arange(n))
-        return every if sample_weight is None else every.times(_checked(sample_weight, n))
+        return every if sample_weight is None else every.times(sample_weight)
 
     def times(self, weight: Floats) -> Self:
         """Return the same with weights multiplied; rows whose weight becomes zero are left out."""
@@ -141,7 +141,7 @@ class Sample:
         at = at[at >= 0]
         return at[np.sort(np.unique(at, return_index=True)[1])]
 
-    def weigh(self, likelihood: Likelihood, targets: Floats) -> Likelihood:
+    def weigh(self, likelihood: AnyLikelihood, targets: Floats) -> AnyLikelihood:
         """Return the likelihood of these rows from that of the given ones, checked against their targets."""
         if self.n_given == len(targets):
             likelihood.check_targets(targets)
@@ -158,7 +158,7 @@ class Sample:
             return weighted(likelihood.likelihood, likelihood.weight * self.weight)
         return weighted(likelihood, self.weight)
 
-    def unweighed(self, likelihood: Likelihood) -> Likelihood:
+    def unweighed(self, likelihood: AnyLikelihood) -> AnyLikelihood:
         """Return a likelihood without the weights that ``weigh`` has given it."""
         return likelihood.likelihood if self.weight is not None and isinstance(likelihood, Weighted) else likelihood
 
@@ -166,17 +166,3 @@ class Sample:
 def _first_columns(X: Inputs) -> Array:
     """A few columns to sort rows by: their units do not matter, as they do for keys; nothing for a sparse matrix."""
     return X[:, :_SORTED].T[::-1] if isinstance(X, np.ndarray) else np.empty((0, X.shape[0]))
-
-
-def _checked(sample_weight: Any, n: int) -> Floats:
-    if isinstance(sample_weight, Real):
-        sample_weight = np.full(n, sample_weight)
-    weight: Floats = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-    if weight.shape != (n,):
-        raise ParameterError(f"sample_weight has shape {weight.shape}; give one weight for each of the {n} rows")
-    if np.any(weight < 0.0):
-        at = int(np.argmin(weight))
-        raise ParameterError(f"sample_weight must not be negative: row {at} has {weight[at]:g}; zero leaves a row out")
-    if not weight.any():
-        raise ParameterError("sample_weight is zero for all rows: nothing is left to learn from")
-    return weight

@@ -10,7 +10,7 @@ from ..likelihoods import Likelihood
 from ..numerics.cholesky import row_solver
 from ..runtime import seconds_per_row
 from ..scores import Score
-from ..shards import LocalShard
+from ..shards import GivenRows, LocalShard
 from .data import Data
 from .work import Work
 
@@ -25,8 +25,8 @@ def selection_seconds(data: Data, kernel: Kernel, likelihood: Likelihood, score:
     X, y, priority = (v[:_MEASURED] for v in (data.X, data.y, data.priority))
 
     def scores(size: int) -> Callable[[], object]:
-        rows = np.arange(size)
-        return LocalShard(rows, X[:size], y[:size], priority[:size], kernel, likelihood, score, 1, work.dtype).keys
+        given = GivenRows(np.arange(size), X[:size], y[:size], priority[:size])
+        return LocalShard(given, kernel, likelihood, score, 1, work.dtype).keys
 
     def entries(size: int) -> Callable[[], object]:
         return partial(kernel.on(X[:size]), X[:1])

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 from .._types import Floats, Rows
 from ..learning import LearnedRows, Model, Step
-from .machine import Machine, Noise
+from .machine import Machine
 
 __all__ = ["ACTIVE_FOR_MANY", "MANY", "Objective", "Stage", "Staged", "stages"]
 
@@ -41,7 +41,7 @@ _NEAR = 0.9  # a stage that is no larger than this share of the next one is left
 
 
 @dataclass(frozen=True)
-class Staged(Machine[Noise]):
+class Staged(Machine):
     """A machine with an objective for any active set."""
 
     learning_tolerance: ClassVar[float] = 1e-4
@@ -58,6 +58,10 @@ class Staged(Machine[Noise]):
     @abstractmethod
     def refined(self, objective: Objective, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model after what learning there is by rows left out."""
+
+    @abstractmethod
+    def timed(self) -> Machine:
+        """Return the machine of one of the functions, by which it is told how long learning takes."""
 
     def stages(self, many: bool) -> list[Stage]:
         """Return the stages of learning, of many kernel parameters or few."""

@@ -1,67 +1,40 @@
-"""Major steps: rows and active sets that grow, and the parameters that suit each of them best."""
+"""Learning on the evidence of all rows: rows and active sets that grow, and the parameters that suit each of them."""
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import repeat
+from typing import cast
 
 import numpy as np
 
 from .._types import Rows
-from ..inference import calibrate, predict_evaluations
-from ..learning import CRITERIA, Learning, Model, Step, best_of_starts, find_scale, optimise, separable, separate
+from ..inference.cost import calibrate, predict_evaluations
+from ..learning import Learning, Model, Step, best_of_starts, find_scale, optimise, separable, separate
+from ..likelihoods import Likelihood
 from ..runtime import Deadline, Interruption, Late, give_back, own_threads, work_until
 from .budget import learning_sizes
-from .one_function import Training
+from .learned import Learned
+from .machine import Machine
+from .staged import MANY, Objective, Stage, Staged, stages
 
-__all__ = ["ACTIVE_FOR_MANY", "LEARN", "MANY", "Learned", "learn", "predict_seconds"]
+__all__ = ["learn_by_stages", "predict_seconds"]
 
-LEARN = (*CRITERIA, None)
-
-
-class Stage(NamedTuple):
-    """One selection and the optimisation that follows it."""
-
-    rows: int
-    active: int
-    iterations: int
-    tolerance: float  # of the sites
-
-
-_FIRST = 40  # iterations
-_STAGES = (Stage(1000, 100, _FIRST, 3e-4), Stage(3000, 250, 12, 3e-4), Stage(10_000, 1000, 6, 3e-4))
-MANY = 8  # kernel parameters, such as a length scale for each input
-ACTIVE_FOR_MANY = 400  # rows at first, whatever is asked for: seen through few of them a relevant input costs more than
-# it explains, and is switched off for good
-_CLASS_STAGES = (Stage(1000, 100, 40, 1e-3), Stage(3000, 250, 0, 1e-2))  # of more than one function
-_REST_STAGES = (_CLASS_STAGES[0], Stage(3000, 300, 0, 1e-2))  # of classes that are independent
-_USUAL = 20  # evaluations in a stage, if it does not end for their number
+_USUAL = 20  # evaluations in a stage
 _USUAL_FOR_MANY = 100  # in the first one, where there are many parameters
-_NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
 
 
-class Learned(NamedTuple):
-    """Training with learned parameters, and how they were found."""
-
-    training: Training
-    steps: list[Step]
-    interrupted: bool
-    level: float = -np.inf  # criterion of these parameters, to compare with that of another run
-
-
-def learn(
-    training: Training,
+def learn_by_stages(
+    machine: Staged,
     model: Model,
     max_seconds: float,
     tell: Callable[[Step], object] | None,
     learning: Learning = Learning(),
-) -> Learned:
-    """Maximise the evidence of the projected posterior: cheaply at first, at the full active set in the end.
+) -> Learned[Staged]:
+    """Maximise the evidence: cheaply at first, at the full active set in the end.
 
     Parameters
     ----------
-    training : Training
+    machine : Staged
     model : Model
         The parameters to start from, and how they move.
     max_seconds : float
@@ -71,106 +44,109 @@ def learn(
     learning : Learning
         Of which the numbers of steps count, if they are given: for stages as large as the last one.
     """
-    steps, level, part = list[Step](), -np.inf, training
     with Interruption() as interruption:
-        deadline = Deadline(time.perf_counter() + max_seconds, lambda: interruption.asked)
-
-        def watch(step: Step) -> bool:
-            return bool(tell and tell(part.shown(step))) or deadline.over
-
-        many, several = bool(model.of_kernel.sum() >= MANY), training.n_functions > 1
-        free = model.tied and not model.priors and model.limits is None  # nobody said how length scales are learned
-        plan = _planned(_stages_of(training, many), learning)
+        deadline = Deadline.after(max_seconds)._replace(asked=lambda: interruption.asked)
+        search = _Search(machine, model, deadline, tell)
+        plan = _planned(_stages_of(machine, _many(model)), learning)
         for number, stage in enumerate(plan):
             if deadline.over or not model.size:
                 break
             give_back()  # what the stage before took
-            rows = training.sample(stage.rows)
             with suppress(Late), work_until(deadline), own_threads():
-                part = training.part(rows, stage.active, model.kernel, model.likelihood).sufficient()
-                active = _at_random(part) if number == 0 else part.select()
-                objective = part.objective(rows, active, stage.tolerance)
-                if number == 0 and not several:
-                    model, found = best_of_starts(objective, model, many, stage.iterations, watch)
-                else:
-                    model = find_scale(objective, model) if number == 0 else model
-                    model, found = optimise(objective, model, stage.iterations, watch, training.learning_tolerance)
-                level = max((step.criterion for step in found), default=level)
-                steps += map(part.shown, found)
-                if number == max(len(plan) - 2, 0) and _separable(part, model):
-                    model, more = separate(objective, model, part.X.shape[1], level, watch)
-                    steps += map(part.shown, more)
-                if number == len(plan) - 1 and (several or free):
-                    model = part.refined(objective, model, watch)
-    learned = training.with_model(model).sufficient()
-    return Learned(learned, steps, interruption.asked, level)
+                search.run(stage, number == 0, number == max(len(plan) - 2, 0), number == len(plan) - 1)
+        interrupted = interruption.asked
+    found = search.model
+    learned = machine.with_parameters(found.kernel, found.likelihood, found.size).sufficient()
+    return Learned(learned, search.steps, interrupted, search.level)
 
 
-def _separable(training: Training, model: Model) -> bool:
-    return training.n_functions == 1 and training.X.ndim == 2 and separable(model, *training.X.shape)
+class _Search:
+    """Parameters on their way through the stages."""
+
+    def __init__(
+        self, machine: Staged, model: Model, deadline: Deadline, tell: Callable[[Step], object] | None
+    ) -> None:
+        self.whole, self.model, self.deadline, self.tell = machine, model, deadline, tell
+        self.part: Machine = machine  # that is learned on
+        self.steps, self.level = list[Step](), -np.inf
+        self.free = (
+            model.tied and not model.priors and model.limits is None
+        )  # nobody said how length scales are learned
+
+    def watch(self, step: Step) -> bool:
+        return bool(self.tell and self.tell(self.part.shown(step))) or self.deadline.over
+
+    def run(self, stage: Stage, first: bool, before_last: bool, last: bool) -> None:
+        """Select, and move the parameters."""
+        rows, model = self.whole.data.sample(stage.rows), self.model
+        part = self.whole.part(rows, stage.active, model.kernel, model.likelihood).sufficient()
+        self.part = part
+        objective = part.objective(rows, [_at_random(part)] if first else part.active_sets(), stage.tolerance)
+        self._climb(objective, stage, first)
+        if before_last and _separable(part, self.model):
+            p = part.data.p
+            self.model, more = separate(objective, self.model, p, self.level, self.watch)
+            self.steps += map(part.shown, more)
+        if last and (part.n_functions > 1 or self.free):
+            self.model = part.refined(objective, self.model, self.watch)
+
+    def _climb(self, objective: Objective, stage: Stage, first: bool) -> None:
+        """Maximise; one function also from other starts."""
+        if first and self.whole.n_functions == 1:
+            self.model, found = best_of_starts(objective, self.model, _many(self.model), stage.iterations, self.watch)
+        else:
+            model = find_scale(objective, self.model) if first else self.model
+            tolerance = self.whole.learning_tolerance
+            self.model, found = optimise(objective, model, stage.iterations, self.watch, tolerance)
+        self.level = max((step.criterion for step in found), default=self.level)
+        self.steps += map(self.part.shown, found)
+
+
+def _many(model: Model) -> bool:
+    return bool(model.of_kernel.sum() >= MANY)
+
+
+def _separable(machine: Machine, model: Model) -> bool:
+    return machine.n_functions == 1 and machine.data.X.ndim == 2 and separable(model, machine.data.n, machine.data.p)
 
 
 def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:
     """The last stage as often, and with as many iterations, as is asked for."""
     last = plan[-1]._replace(iterations=learning.minor_steps or plan[-1].iterations)
-    return [*plan[:-1], *[last] * (learning.major_steps or 1)]
+    return [*plan[:-1], *repeat(last, learning.major_steps or 1)]
 
 
-def _stages_of(training: Training, many: bool) -> list[Stage]:
-    n, d = len(training.y), training.wanted
-    if training.n_functions == 1:
-        asked = stages(n, d, many)
-    else:
-        likelihood: Any = training.likelihood
-        asked = class_stages(n, d, likelihood.couples)
-    sizes = training.sizes(d, np.dtype(training.dtype).itemsize)
-    fitting = [(stage, *learning_sizes(training.limit, sizes, stage.rows, stage.active)) for stage in asked]
+def _stages_of(machine: Machine, many: bool) -> list[Stage]:
+    """The stages of a machine, smaller where memory is scarce."""
+    sizes, limit = machine.sizes(machine.work.wanted, machine.work.itemsize), machine.work.limit
+    asked = machine.stages(many) if isinstance(machine, Staged) else stages(machine.data.n, machine.work.wanted, many)
+    fitting = [(stage, *learning_sizes(limit, sizes, stage.rows, stage.active)) for stage in asked]
     return [stage._replace(rows=rows, active=active) for stage, rows, active in fitting]
 
 
-def class_stages(n: int, d: int, couples: bool) -> list[Stage]:
-    """Return the stages for many functions: the last one has no steps of its own, see ``Training.refined``."""
-    few, more = _CLASS_STAGES if couples else _REST_STAGES
-    first = few._replace(rows=min(n, few.rows), active=min(d, few.active, max(n // 2, 1)))
-    return [first, more._replace(rows=min(n, more.rows), active=min(d, n, more.active))]
+def _at_random(part: Machine) -> Rows:
+    return np.argsort(-part.data.priority, kind="stable")[: part.work.wanted]
 
 
-def stages(n: int, d: int, many: bool = False) -> list[Stage]:
-    """Return the stages for n rows and d active ones: the last of them as large as it may be.
-
-    Parameters
-    ----------
-    n, d : int
-    many : bool
-        Whether there are many parameters of the kernel to learn.
-    """
-    fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in _STAGES]
-    fitting[-1] = fitting[-1]._replace(active=min(d, _STAGES[-1].active, n))
-    kept = [
-        stage for stage, later in pairwise(fitting) if stage.rows * stage.active < _NEAR * later.rows * later.active
-    ]
-    if many:
-        first = fitting[0]._replace(active=min(ACTIVE_FOR_MANY, max(n // 2, 1)))
-        return [first, *(stage for stage in kept if stage.rows > first.rows), fitting[-1]]
-    begin, *rest = [*kept, fitting[-1]]
-    return [begin._replace(iterations=_FIRST), *rest]
-
-
-def predict_seconds(training: Training, tied: bool = False) -> float:
-    """Seconds that learning by the evidence of the projected posterior will take, very roughly."""
-    total, C, one = 0.0, training.n_functions, training.one_function()
-    model = Model.begin(one.kernel, one.likelihood, tied)
-    many = bool(model.of_kernel.sum() >= MANY)
-    plan = _stages_of(one if isinstance(training.fitted_kernel, list) else training, many)
+def predict_seconds(machine: Machine, tied: bool = False) -> float:
+    """Seconds that learning will take, very roughly, as if it were by stages."""
+    total, C, one = 0.0, machine.n_functions, machine.timed() if isinstance(machine, Staged) else machine
+    likelihood = cast(Likelihood, one.likelihood)
+    model = Model.begin(one.kernel, likelihood, tied)
+    many = _many(model)
+    plan = _stages_of(machine, many)
     for number, stage in enumerate(plan):
-        part = one.part(one.sample(stage.rows), stage.active, one.kernel, one.likelihood)
+        part = one.part(one.data.sample(stage.rows), stage.active, one.kernel, one.likelihood)
         with own_threads():
-            rates = calibrate(part.X, part.y, part.wanted, part.kernel, part.likelihood, part.dtype)
+            rates = calibrate(
+                part.data.X,
+                part.data.y,
+                part.work.wanted,
+                part.kernel,
+                cast(Likelihood, part.likelihood),
+                part.work.dtype,
+            )
             usual = _USUAL_FOR_MANY if many and number == 0 and C == 1 else min(2 * stage.iterations or 6, _USUAL)
-            usual += _USUAL if number == max(len(plan) - 2, 0) and _separable(training, model) else 0
+            usual += _USUAL if number == max(len(plan) - 2, 0) and _separable(machine, model) else 0
             total += C * predict_evaluations(rates, stage.rows, stage.active, usual)
     return total
-
-
-def _at_random(part: Training) -> Rows:
-    return np.argsort(-part.priority, kind="stable")[: part.wanted]

@@ -1,6 +1,7 @@
 """Layer 0: threads, deadlines, interruptions, clocks."""
 
-from .clock import best_of_three, seconds_per_row
+from .caller import outside
+from .clock import best_of_three, seconds_of, seconds_per_row
 from .deadline import NEVER, Deadline, Late, check, current, work_until
 from .heap import give_back
 from .interrupt import Interruption
@@ -20,9 +21,11 @@ __all__ = [
     "give_back",
     "limited",
     "n_threads",
+    "outside",
     "own_threads",
     "parts",
     "pieces",
+    "seconds_of",
     "seconds_per_row",
     "work_until",
     "work_within",

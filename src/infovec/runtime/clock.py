@@ -3,19 +3,21 @@
 import time
 from collections.abc import Callable
 
-__all__ = ["best_of_three", "seconds_per_row"]
+__all__ = ["best_of_three", "seconds_of", "seconds_per_row"]
 
 _SIZES, _ENOUGH = (64, 512, 4096), 5e-4  # rows to measure with: more as long as they take less than so many seconds
 
 
+def seconds_of(action: Callable[[], object]) -> float:
+    """Seconds that an action takes."""
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
 def best_of_three(action: Callable[[], object]) -> float:
     """Seconds that an action takes when nothing else gets in its way."""
-    best = float("inf")
-    for _ in range(3):
-        start = time.perf_counter()
-        action()
-        best = min(best, time.perf_counter() - start)
-    return best
+    return min(seconds_of(action) for _ in range(3))
 
 
 def seconds_per_row(once: Callable[[int], Callable[[], object]], n: int) -> float:

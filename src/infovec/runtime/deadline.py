@@ -19,6 +19,11 @@ class Deadline(NamedTuple):
     end: float = float("inf")  # by time.perf_counter
     asked: Callable[[], bool] = bool
 
+    @classmethod
+    def after(cls, seconds: float) -> "Deadline":
+        """Return the one that is so many seconds away."""
+        return cls(time.perf_counter() + seconds)
+
     @property
     def left(self) -> float:
         """Seconds left, at least zero."""

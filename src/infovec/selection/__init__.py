@@ -6,11 +6,12 @@ from .driver import Driver
 from .in_turns import InTurns
 from .order import sites_in_order
 from .pairs import select_pairs
-from .protocol import Callback, Progress, Selector, StopReason
+from .protocol import Callback, Chooser, Progress, Selector, StopReason
 from .schedule import Patience, Schedule
 
 __all__ = [
     "Callback",
+    "Chooser",
     "Driver",
     "GainDriver",
     "InTurns",

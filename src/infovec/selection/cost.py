@@ -11,7 +11,7 @@ from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower
 from ..runtime import best_of_three, n_threads
 from ..scores import Score
-from ..shards import Inclusions, IndexRule, LocalShard, absorbed_at_once
+from ..shards import GivenRows, Inclusions, IndexRule, LocalShard, absorbed_at_once
 from ..shards.local import scored_at_once
 from .pool import Pool
 from .schedule import Schedule
@@ -47,7 +47,8 @@ def calibrate(
     m = min(_SAMPLE, X.shape[0])
     rows, block = np.arange(m), min(schedule.block_size, m)
     priority = np.linspace(0.0, 1.0, m)
-    shard = LocalShard(rows, X[:m], y[:m], priority, kernel, likelihood, score, _DEPTH + block, dtype, IndexRule())
+    given = GivenRows(rows, X[:m], y[:m], priority)
+    shard = LocalShard(given, kernel, likelihood, score, _DEPTH + block, dtype, IndexRule())
     faint = 1e-6 / np.sqrt(max(float(shard.prior_var.max(initial=0.0)), 1e-300))  # a site that changes nothing
     flush: dict[int, float] = {}
     deep: dict[int, float] = {}

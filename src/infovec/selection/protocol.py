@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Floats, Rows
 from .schedule import Patience
 
-__all__ = ["Callback", "Progress", "Selector", "StopReason"]
+__all__ = ["Callback", "Chooser", "Progress", "Selector", "StopReason"]
 
 
 class StopReason(StrEnum):
@@ -39,9 +39,8 @@ Callback: TypeAlias = Callable[[Progress], object]
 """Called after every block; a true answer ends the selection."""
 
 
-@runtime_checkable
-class Selector(Protocol):
-    """Chooses rows for an active set, and can go on where it stopped."""
+class Chooser(Protocol):
+    """Has chosen rows for an active set, and can go on where it stopped, by itself or with those it has."""
 
     size: int  # rows included, of the largest class where classes have active sets of their own
     n_rows: int  # that may be included
@@ -58,12 +57,23 @@ class Selector(Protocol):
     def seconds(self) -> Floats:
         """Seconds until then."""
 
+    def include(self, rows: Rows) -> None:
+        """Include given rows first, in order."""
+
+    def enlarge(self, capacity: int, max_entries: int | None) -> None:
+        """Make room for more rows."""
+
+    def release(self) -> None:
+        """Give back the memory that only going on needs; what was found stays, and nothing can be added."""
+
+
+@runtime_checkable
+class Selector(Chooser, Protocol):
+    """Chooses rows for an active set, and can go on where it stopped."""
+
     @property
     def sites(self) -> tuple[Rows, Floats, Floats] | None:
         """Active rows with the precisions and shifts of their sites, if there are sites to start inference from."""
-
-    def include(self, rows: Rows) -> None:
-        """Include given rows first, in order."""
 
     def run(
         self,
@@ -76,9 +86,3 @@ class Selector(Protocol):
 
     def rewind(self, size: int) -> None:
         """Go back to the first ``size`` rows."""
-
-    def enlarge(self, capacity: int, max_entries: int | None) -> None:
-        """Make room for more rows."""
-
-    def release(self) -> None:
-        """Give back the memory that only going on needs; what was found stays, and nothing can be added."""

@@ -4,7 +4,7 @@ from .coupled import CoupledShard, solvers
 from .cut import cut, share
 from .eligibility import break_ties, open_scores
 from .gain import coupling_free_gain
-from .index import IndexRule
+from .index import IndexRule, Refill
 from .local import LocalShard, absorbed_at_once
 from .messages import (
     Basis,
@@ -12,6 +12,7 @@ from .messages import (
     Candidates,
     Facts,
     Gains,
+    GivenRows,
     Inclusions,
     Marginals,
     Representation,
@@ -24,7 +25,7 @@ from .messages import (
 from .one_class import OneClass
 from .projected import Cavity, ProjectedShard
 from .projections import Projections
-from .protocol import ClassShard, Shard, SiteShard
+from .protocol import ClassShard, Shard, SiteShard, WithSites
 from .refilled import RefilledShard
 from .stubs import Stubs
 
@@ -37,6 +38,7 @@ __all__ = [
     "CoupledShard",
     "Facts",
     "Gains",
+    "GivenRows",
     "Inclusions",
     "IndexRule",
     "LocalShard",
@@ -44,6 +46,7 @@ __all__ = [
     "OneClass",
     "ProjectedShard",
     "Projections",
+    "Refill",
     "RefilledShard",
     "Representation",
     "Shard",
@@ -54,6 +57,7 @@ __all__ = [
     "Sums",
     "Swept",
     "Traits",
+    "WithSites",
     "absorbed_at_once",
     "break_ties",
     "coupling_free_gain",

@@ -22,7 +22,6 @@ class Refill(NamedTuple):
     seed: tuple[int, ...]  # of the rows that come in
 
 
-
 @dataclass(frozen=True)
 class IndexRule:
     """Size of the selection index after t inclusions; it never grows again (SLH 3.2).

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from .._types import Floats, Inputs, Mask, Rows
+from .._types import Floats, Inputs, Rows
 from ..errors import NotPositiveDefinite, ParameterError
 from ..kernels import Block, Kernel
 from ..likelihoods import Likelihood
@@ -15,7 +15,7 @@ from ..runtime import at_once, for_each, n_threads, parts
 from ..scores import Score
 from .eligibility import break_ties, open_scores
 from .index import IndexRule
-from .messages import Candidates, Facts, Inclusions, Representation
+from .messages import Candidates, Facts, GivenRows, Inclusions, Representation
 
 __all__ = ["LocalShard", "absorbed_at_once", "scored_at_once"]
 
@@ -64,36 +64,28 @@ class LocalShard:
 
     Parameters
     ----------
-    rows : array of int
-        Numbers of these rows in the training set, ascending.
-    X, y : inputs and targets of these rows
-        X in the precision of the stubs.
-    priority : array of float in [0, 1)
-        Breaks ties between rows of equal score.
+    given : GivenRows
+    kernel, likelihood, score
+        The model, and what to select by.
     capacity : int
         How many inclusions to make room for.
     rule : IndexRule
         How many rows to go on considering.
-    held_back : array of bool, optional
-        Rows that are never included, and always considered: they tell how well others are predicted.
     """
 
     refilled = False  # whether ``refill`` does anything
 
     def __init__(
         self,
-        rows: Rows,
-        X: Inputs,
-        y: Floats,
-        priority: Floats,
+        given: GivenRows,
         kernel: Kernel,
         likelihood: Likelihood,
         score: Score,
         capacity: int,
         dtype: str,
         rule: IndexRule = IndexRule(),
-        held_back: Mask | None = None,
     ) -> None:
+        rows, X, y, priority, held_back = given
         self.rows, self.X, self.y, self.priority = rows, X, y, priority
         self.kernel, self.score, self.capacity, self.rule = kernel, score, capacity, rule
         self.likelihood = likelihood.take(rows)

@@ -2,7 +2,7 @@
 
 from typing import Generic, NamedTuple, TypeVar
 
-from .._types import Floats, Inputs, Rows
+from .._types import Floats, Inputs, Mask, Rows
 
 __all__ = [
     "Basis",
@@ -10,6 +10,7 @@ __all__ = [
     "Candidates",
     "Facts",
     "Gains",
+    "GivenRows",
     "Inclusions",
     "Marginals",
     "Representation",
@@ -28,6 +29,16 @@ class Facts(NamedTuple):
     n_free: int  # of these, that may be included
     min_var: float  # share of the prior variance below which a variance is rounding
     refilled: bool  # whether it wants to be told of the whole active set before every look
+
+
+class GivenRows(NamedTuple):
+    """Some rows of the training set, as a shard is given them to select from."""
+
+    rows: Rows  # their numbers in the training set, ascending
+    X: Inputs  # in the precision of the stubs
+    y: Floats
+    priority: Floats  # in [0, 1): breaks ties between rows of equal score
+    held_back: Mask | None = None  # rows that are never included, and always considered: they tell how others do
 
 
 class Candidates(NamedTuple):

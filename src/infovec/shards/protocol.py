@@ -68,6 +68,19 @@ class Shard(Protocol):
         """Sum of log Z over the rows held back, and their number."""
 
 
+class WithSites(Protocol):
+    """Rows with sites, of one function or several, as far as a machine need know of them."""
+
+    def project(self, basis: Basis) -> None:
+        """Take a new active set."""
+
+    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Precisions and shifts of some rows; zero for those that are not here."""
+
+    def sharpness(self, common: float) -> Floats:
+        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+
+
 @runtime_checkable
 class SiteShard(Protocol):
     """Rows with sites on their projections onto the active set, as expectation propagation needs them."""

@@ -1,12 +1,14 @@
 """Randomised greedy selection with a small index that is refilled at random (NIPS03, end of section 3)."""
 
-from typing import Any
-
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
+from ..kernels import Kernel
+from ..likelihoods import Likelihood
+from ..scores import Score
+from .index import IndexRule
 from .local import LocalShard
-from .messages import Inclusions, Representation
+from .messages import GivenRows, Inclusions, Representation
 
 __all__ = ["RefilledShard"]
 
@@ -18,25 +20,25 @@ class RefilledShard(LocalShard):
     look the best ``retained`` share of it stays and the rest is drawn at random from all other rows, whose stubs are
     made when they come in. Rows out of the index cost nothing.
 
-    Parameters
-    ----------
-    index_size : int
-        m of the paper.
-    retained : float
-        tau of the paper.
-    full_until : int
-        Inclusions by full greedy selection.
-    rng : numpy Generator
-        Draws the rows that come in.
+    The rule of the index has a ``Refill``; the other parameters are those of LocalShard.
     """
 
     refilled = True
 
     def __init__(
-        self, *args: Any, index_size: int, retained: float, full_until: int, rng: np.random.Generator, **kwargs: Any
+        self,
+        given: GivenRows,
+        kernel: Kernel,
+        likelihood: Likelihood,
+        score: Score,
+        capacity: int,
+        dtype: str,
+        rule: IndexRule,
     ) -> None:
-        super().__init__(*args, **kwargs)
-        self.index_size, self.retained, self.full_until, self.rng = index_size, retained, full_until, rng
+        super().__init__(given, kernel, likelihood, score, capacity, dtype, rule)
+        assert rule.refill is not None
+        self.index_size, self.retained, self.full_until, seed = rule.refill
+        self.rng = np.random.default_rng(seed)
         self._all: tuple[Rows, Inputs, Floats, Floats] = self.rows, self.X, self.y, self.priority
         self._all_taken, self._all_held = self.taken.copy(), self.held_back.copy()
         self._whole_likelihood = self.likelihood

@@ -52,9 +52,7 @@ def slopes(shard: "ProjectedShard", beliefs: Beliefs, half: Floats, inverse: Flo
         tilted, _ = shard.tilted(at, cavity)
         likelihood, y = shard.likelihood.take(at), shard.y[at]
         var = cavity.cavity_var + shard.blur_var[at]
-        by_parameter: Floats = in_parts(
-            type(likelihood).d_log_z, likelihood, y, cavity.cavity_mean, var, n_threads()
-        )
+        by_parameter: Floats = in_parts(type(likelihood).d_log_z, likelihood, y, cavity.cavity_mean, var, n_threads())
         w = 0.5 * (tilted.g**2 - tilted.nu) if shard.blur else np.zeros(len(y))
         pull, pi, twice = (
             part.astype(shard.dtype)[:, None]

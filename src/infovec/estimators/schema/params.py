@@ -8,8 +8,9 @@ import numpy as np
 
 from ...kernels import Kernel
 from ...likelihoods import Likelihood
-from ...machines.prepare import APPROXIMATIONS, SELECTIONS
 from ...persistence.values import must
+from ..kinds import APPROXIMATIONS
+from ..settings import SELECTIONS
 
 __all__ = ["PARAMS"]
 

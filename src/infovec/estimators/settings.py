@@ -8,35 +8,28 @@ import numpy as np
 from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..scores import SCORES, Score
+from ..machines.budget import memory_limit
+from ..machines.prepare import Looking, Settings
+from ..scores import RULES, Rule
 
-__all__ = [
-    "PROJECTED_GAIN",
-    "active_size",
-    "check_choice",
-    "check_growth",
-    "check_kernel",
-    "initial_rows",
-    "open_size",
-    "precision",
-    "score_function",
-]
+__all__ = ["SELECTIONS", "active_size", "check_choice", "check_growth", "check_kernel", "initial_rows", "open_size",
+           "precision", "score_rule", "settings_of"]  # fmt: skip
 
-
-PROJECTED_GAIN = "projected_gain"
-"""The score that looks at the projected posterior, which no function of one row's marginal can."""
+SELECTIONS = {look.name.lower(): look for look in Looking}
 
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def active_size(n_active: Any, n: int) -> int:
-    """Return the number of rows to include, at most n."""
-    if _is_whole(n_active) and n_active >= 1:
-        return min(int(n_active), n)
+def active_size(n_active: object) -> int | float | None:
+    """Return the number of rows to include, or their fraction of all; None where it is left to the data."""
+    if isinstance(n_active, str) and n_active == "auto":
+        return None
+    if isinstance(n_active, int | np.integer) and not isinstance(n_active, bool) and n_active >= 1:
+        return int(n_active)
     if isinstance(n_active, float | np.floating) and 0 < n_active <= 1:
-        return max(1, round(float(n_active) * n))
+        return float(n_active)
     raise ParameterError(
         f"n_active must be a whole number from 1 or a fraction of the rows in (0, 1], got {n_active!r}"
     )
@@ -75,14 +68,12 @@ def check_kernel(kernel: Any) -> None:
         )
 
 
-def score_function(score: Any) -> Score:
-    """Return the selection score by name, or a function of (log_z, g, nu, mean, var) with its answers checked."""
-    if isinstance(score, str) and score in SCORES:
-        return SCORES[score]
-    if isinstance(score, str) and score == PROJECTED_GAIN:
-        return SCORES["entropy"]  # not asked
+def score_rule(score: object) -> Rule:
+    """Return what rows are selected by, or a function of (log_z, g, nu, mean, var) with its answers checked."""
+    if isinstance(score, str) and score in RULES:
+        return RULES[score]
     if not callable(score):
-        raise ParameterError(f"score must be one of {sorted([*SCORES, PROJECTED_GAIN])} or a function, got {score!r}")
+        raise ParameterError(f"score must be one of {sorted(RULES)} or a function, got {score!r}")
 
     def checked(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats) -> Floats:
         value = np.asarray(score(log_z, g, nu, mean, var), dtype=np.float64)
@@ -93,7 +84,15 @@ def score_function(score: Any) -> Score:
             )
         return value
 
-    return checked
+    return Rule(checked)
+
+
+def blurs(blur: object) -> bool | None:
+    """Return whether sites know the variance that the active set leaves; None where that is left open."""
+    if isinstance(blur, str):
+        check_choice("blur", blur, ("auto",))
+        return None
+    return bool(blur)
 
 
 def open_size(name: str, value: Any) -> int | None:
@@ -105,7 +104,7 @@ def open_size(name: str, value: Any) -> int | None:
     return int(value)
 
 
-def initial_rows(initial: Any, n: int, wanted: int) -> Rows:
+def initial_rows(initial: Any, n: int) -> Rows:
     """Return the rows to include first, from numbers or a boolean mask."""
     if initial is None or (np.ndim(initial) == 1 and len(initial) == 0):
         return np.empty(0, dtype=np.intp)
@@ -117,8 +116,16 @@ def initial_rows(initial: Any, n: int, wanted: int) -> Rows:
         raise ParameterError(
             f"initial must be a list of distinct row numbers from 0 to {n - 1}, or a mask of {n} truth values"
         )
-    if len(rows) > wanted:
-        raise ParameterError(
-            f"initial has {len(rows)} rows, more than n_active = {wanted}; give fewer or raise n_active"
-        )
     return rows.astype(np.intp)
+
+
+def settings_of(estimator: Any, score: object, n_rows: int) -> Settings:
+    """Return the settings of an estimator, checked, for so many rows that are given and a score to select by."""
+    check_choice("selection", estimator.selection, list(SELECTIONS))
+    return Settings(
+        active_size(estimator.n_active), initial_rows(estimator.initial, n_rows),
+        open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size),
+        SELECTIONS[estimator.selection], score_rule(score), blurs(estimator.blur),
+        precision(estimator.dtype), memory_limit(estimator.max_memory), estimator.learn is not None,
+        bool(estimator.warm_start),
+    )  # fmt: skip

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..selection import Selector
-from .one_function import Training
+from ..machines.machine import Machine
+from ..selection import Chooser
 
 __all__ = ["State", "continues", "kept"]
 
@@ -15,8 +15,8 @@ __all__ = ["State", "continues", "kept"]
 class State(NamedTuple):
     """What is kept of a fit so that it can go on."""
 
-    driver: Selector
-    training: Training
+    selector: Chooser
+    machine: Machine
     settings: dict[str, Any]
     data: str  # hash of X, y and the weights
     cut_short: bool = False  # by an interruption: more rows may be added, but it is not what was asked for
@@ -36,7 +36,7 @@ def kept(estimator: Any) -> Iterator[None]:
         raise
 
 
-def continues(training: Training, settings: dict[str, Any], state: State) -> bool:
+def continues(machine: Machine, settings: dict[str, Any], state: State) -> bool:
     """Whether a fit asks for nothing but more rows of the model that is there.
 
     Parameters that were half learned, and rows that were half selected, are no part of what an undisturbed fit finds.
@@ -45,8 +45,8 @@ def continues(training: Training, settings: dict[str, Any], state: State) -> boo
         return False
     free = {"n_active", "max_time", "max_memory", "callback", "verbose", "n_jobs", "warm_start"}
     same = all(_equal(value, state.settings[name]) for name, value in settings.items() if name not in free)
-    held_back = np.array_equal(training.held_back, state.training.held_back)
-    return same and held_back and training.wanted >= state.driver.size
+    held_back = np.array_equal(machine.data.held_back, state.machine.data.held_back)
+    return same and held_back and machine.work.wanted >= state.selector.size
 
 
 def _equal(a: Any, b: Any) -> bool:
