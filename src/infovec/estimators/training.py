@@ -28,7 +28,7 @@ from ..selection import Driver, Patience, Schedule
 from ..selection.cost import calibrate, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard, own_threads
-from .budget import Need, Needs, Sizes, inference_need, selection_need, shown_bytes
+from .budget import Need, Needs, Sizes, inference_need, selection_need, shown_bytes, within
 from .callbacks import outside
 from .gain_driver import GainDriver
 from .sample import Sample
@@ -190,8 +190,7 @@ class Training:
             Bytes of a number that is kept.
         """
         sizes = self.sizes(wanted, itemsize)
-        needs = self.needs(sizes, self.approximation, self.likelihood)
-        needs.check(self.limit, sizes)
+        needs = within(self.limit, sizes, lambda: self.needs(sizes, self.approximation, self.likelihood))
         (looked_at, entries), (_, kept) = (need.share(self.limit) for need in needs)
         rule = replace(self.rule, max_entries=entries if entries < needs.selection.numbers else None)
         return replace(self, rule=rule, feature_entries=kept, looked_at=looked_at)
