@@ -43,6 +43,7 @@ _SHORTER = 1.2  # factor between length scales that are tried by rows left out
 _TELLING = 1000  # rows that are enough for that
 _TIMED, _CALIBRATED = 50, 200  # rows to time a prediction on, and those that calibration has whatever the time
 _TRIALS = 150  # predictions of all rows that it takes, at most
+_CUMULATIVE = 8 * 48 * 8  # bytes for each row: 48 nodes, and what the likelihood makes of them
 _CERTAIN = 1e-15  # probability of what was thought impossible
 _RETAINED = 0.5  # NIPS03: share of it that stays
 
@@ -288,7 +289,7 @@ class Training:
         likelihood = self.likelihood.take(rows)
         once, weight = likelihood.for_new_rows(), likelihood.weight if isinstance(likelihood, Weighted) else None
         try:
-            share: Floats = in_parts(cumulative, once, self.y[rows], *known)
+            share: Floats = in_parts(cumulative, once, self.y[rows], *known, each=_CUMULATIVE)
         except ParameterError:
             return score_quantiles(np.empty(0))
         scores = ndtri(np.clip(share, _CERTAIN, 1.0 - _CERTAIN))
