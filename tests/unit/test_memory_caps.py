@@ -33,6 +33,15 @@ def rows_of(targets):
     return problem(targets, ROWS)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def made_once():
+    """Imports and tables that a process makes once."""
+    for targets, name in (("two", "logit"), ("many", "many-probit")):
+        form = next(form for form in forms() if form.name == f"{name}-projected-learned")
+        X, y = problem(targets, 100)
+        form.make(n_active=10).fit(X, y)
+
+
 def peak_of(work):
     tracemalloc.start()
     try:
@@ -49,14 +58,15 @@ def test_every_form_keeps_to_the_limit(form):
     model = form.make(n_active=ACTIVE, max_memory=cap, max_time=SECONDS, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # there is too little time to converge
-        model.set_params(max_time=0.01).fit(X[:100], y[:100])  # tables that are made once
-        model.set_params(max_time=SECONDS)
         peak = peak_of(lambda: model.fit(X, y))
     assert peak < 1.05 * cap, f"{peak / 1e6:.1f} MB"
     assert len(model.active_) > 0
 
 
-@pytest.mark.parametrize("form", sorted(forms(), key=lambda form: form.targets), ids=lambda form: form.name)
+@pytest.mark.parametrize(
+    "form", [form for form in sorted(forms(), key=lambda form: form.targets) if form.name.endswith("fixed")],
+    ids=lambda form: form.name,
+)  # fmt: skip
 def test_every_form_refuses_by_the_number_that_was_given(form):
     X, y = rows_of(form.targets)
     with pytest.raises(

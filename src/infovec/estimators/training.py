@@ -289,7 +289,7 @@ class Training:
         likelihood = self.likelihood.take(rows)
         once, weight = likelihood.for_new_rows(), likelihood.weight if isinstance(likelihood, Weighted) else None
         try:
-            share: Floats = in_parts(cumulative, once, self.y[rows], *known, each=_CUMULATIVE)
+            share: Floats = in_parts(cumulative, once, self.y[rows], known[0], known[1], each=_CUMULATIVE)
         except ParameterError:
             return score_quantiles(np.empty(0))
         scores = ndtri(np.clip(share, _CERTAIN, 1.0 - _CERTAIN))
