@@ -19,6 +19,7 @@ from ..likelihoods.parts import in_parts, row_bytes
 from ..numerics.clock import best_of_three
 from ..numerics.deadline import NEVER, Deadline
 from ..numerics.residuals import score_quantiles
+from ..numerics.room import at_once
 from ..posterior import Posterior, ProjectedPosterior
 from ..projected import Inference, infer, left_out, sharp_sites
 from ..projected import cost as sweep_cost
@@ -44,6 +45,7 @@ _TELLING = 1000  # rows that are enough for that
 _TIMED, _CALIBRATED = 50, 200  # rows to time a prediction on, and those that calibration has whatever the time
 _TRIALS = 150  # predictions of all rows that it takes, at most
 _CUMULATIVE = 8 * 48 * 8  # bytes for each row: 48 nodes, and what the likelihood makes of them
+_TOLD = 120  # bytes for each row whose residual is looked at: its score, their order and what is added up
 _CERTAIN = 1e-15  # probability of what was thought impossible
 _RETAINED = 0.5  # NIPS03: share of it that stays
 
@@ -218,9 +220,13 @@ class Training:
         wanted, n = min(wanted, len(rows)), len(rows)
         dtype = "float64" if n * wanted * self.n_functions <= SMALL_STUBS else self.dtype
         every = n == len(self.y)
-        X = self.X if dtype == self.dtype else self._exact_inputs
+        if every or dtype == self.dtype or self.given.X.shape[0] != len(self.y) or not self.kernel.numeric:
+            X = self.X if dtype == self.dtype else self._exact_inputs
+            X = X if every else X[rows]
+        else:
+            X = self.given.inside[rows]  # these alone in double precision
         return replace(
-            self, X=X if every else X[rows], y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
+            self, X=X, y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
             wanted=wanted, initial=np.empty(0, dtype=np.intp), schedule=Schedule.choose(None, None, n, wanted),
             rule=IndexRule(), dtype=dtype, looked_at=n, selection="all", priority=self.priority[rows],
             group=None if self.group is None else self.group[rows], held_back=np.zeros(n, dtype=bool),
@@ -286,6 +292,10 @@ class Training:
 
         Rows that were held back are among the others. A likelihood without a cdf leaves the normal distribution.
         """
+        most = at_once(len(rows), _TOLD)
+        if most < len(rows):
+            at = np.sort(np.argpartition(-self.priority[rows], most)[:most])
+            rows, known = rows[at], known[:, at]
         likelihood = self.likelihood.take(rows)
         once, weight = likelihood.for_new_rows(), likelihood.weight if isinstance(likelihood, Weighted) else None
         try:
