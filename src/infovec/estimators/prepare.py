@@ -14,7 +14,7 @@ from ..likelihoods.parts import row_bytes
 from ..numerics.outliers import usual_reach
 from ..selection import Schedule
 from ..shards import IndexRule
-from .budget import Sizes, memory_limit
+from .budget import Sizes, memory_limit, within
 from .defaults import column_spreads
 from .sample import Sample
 from .settings import PROJECTED_GAIN, active_size, check_choice, initial_rows, open_size, precision, score_function
@@ -61,8 +61,7 @@ def prepare(
         memory_limit(estimator.max_memory),
         Sizes(n, p, wanted, itemsize, schedule, row_bytes(likelihood), n_functions),
     )
-    needs = kind.needs(sizes, approximation, likelihood)
-    needs.check(limit, sizes)
+    needs = within(limit, sizes, lambda: kind.needs(sizes, approximation, likelihood))
     (looked_at, entries), (_, kept) = (need.share(limit) for need in needs)
     selection = estimator.selection
     if selection == "auto":

@@ -21,6 +21,7 @@ from ..numerics.cholesky import row_solver
 from ..numerics.clock import best_of_three, seconds_per_row
 from ..numerics.deadline import NEVER, Deadline
 from ..numerics.residuals import score_quantiles
+from ..numerics.room import at_once
 from ..posterior import Posterior, ProjectedPosterior
 from ..projected import Inference, infer, left_out, sharp_sites
 from ..projected import cost as sweep_cost
@@ -30,7 +31,7 @@ from ..selection import Driver, Patience, Schedule
 from ..selection.cost import calibrate, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import Basis, IndexRule, LocalShard, ProjectedShard, RefilledShard, own_threads
-from .budget import Need, Needs, Sizes, inference_need, selection_need, shown_bytes
+from .budget import Need, Needs, Sizes, inference_need, selection_need, shown_bytes, within
 from .callbacks import outside
 from .gain_driver import GainDriver
 from .sample import Sample
@@ -47,6 +48,8 @@ _MEASURED = 4096  # rows that seconds for a row are measured on, at most
 _TIMED, _CALIBRATED = 50, 200  # rows to time a prediction on, and those that calibration has whatever the time
 _TRIALS = 150  # predictions of all rows that it takes, at most
 _FEWEST_SWEEPS = 4  # over all rows that there is time for
+_CUMULATIVE = 8 * 48 * 8  # bytes for each row: 48 nodes, and what the likelihood makes of them
+_TOLD = 120  # bytes for each row whose residual is looked at: its score, their order and what is added up
 _CERTAIN = 1e-15  # probability of what was thought impossible
 _RETAINED = 0.5  # NIPS03: share of it that stays
 
@@ -194,8 +197,7 @@ class Training:
             Bytes of a number that is kept.
         """
         sizes = self.sizes(wanted, itemsize)
-        needs = self.needs(sizes, self.approximation, self.likelihood)
-        needs.check(self.limit, sizes)
+        needs = within(self.limit, sizes, lambda: self.needs(sizes, self.approximation, self.likelihood))
         (looked_at, entries), (_, kept) = (need.share(self.limit) for need in needs)
         rule = replace(self.rule, max_entries=entries if entries < needs.selection.numbers else None)
         return replace(self, rule=rule, feature_entries=kept, looked_at=looked_at)
@@ -222,9 +224,13 @@ class Training:
         wanted, n = min(wanted, len(rows)), len(rows)
         dtype = "float64" if n * wanted * self.n_functions <= SMALL_STUBS else self.dtype
         every = n == len(self.y)
-        X = self.X if dtype == self.dtype else self._exact_inputs
+        if every or dtype == self.dtype or self.given.X.shape[0] != len(self.y) or not self.kernel.numeric:
+            X = self.X if dtype == self.dtype else self._exact_inputs
+            X = X if every else X[rows]
+        else:
+            X = self.given.inside[rows]  # these alone in double precision
         return replace(
-            self, X=X if every else X[rows], y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
+            self, X=X, y=self.y[rows], kernel=kernel, likelihood=likelihood.take(rows),
             wanted=wanted, initial=np.empty(0, dtype=np.intp), schedule=Schedule.choose(None, None, n, wanted),
             rule=IndexRule(), dtype=dtype, looked_at=n, selection="all", priority=self.priority[rows],
             group=None if self.group is None else self.group[rows], held_back=np.zeros(n, dtype=bool),
@@ -303,10 +309,14 @@ class Training:
         if np.isfinite(left) and len(rows) > _CALIBRATED:
             some = self._in_time(known, rows, left)
             known, rows = known[:, some], rows[some]
+        most = at_once(len(rows), _TOLD)
+        if most < len(rows):
+            at = np.sort(np.argpartition(-self.priority[rows], most)[:most])
+            rows, known = rows[at], known[:, at]
         likelihood = self.likelihood.take(rows)
         once, weight = likelihood.for_new_rows(), likelihood.weight if isinstance(likelihood, Weighted) else None
         try:
-            share: Floats = in_parts(cumulative, once, self.y[rows], *known)
+            share: Floats = in_parts(cumulative, once, self.y[rows], known[0], known[1], each=_CUMULATIVE)
         except ParameterError:
             return score_quantiles(np.empty(0))
         scores = ndtri(np.clip(share, _CERTAIN, 1.0 - _CERTAIN))

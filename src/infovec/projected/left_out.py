@@ -31,12 +31,17 @@ def left_out(shards: Sequence[ProjectedShard], beliefs: Beliefs, group: Rows | N
         The same number for rows of equal inputs; None if no inputs are equal.
     """
     with own_threads():
-        mean, var = np.concatenate([_marginals(shard, beliefs) for shard in shards], axis=1)
+        mean, var = _joined([_marginals(shard, beliefs) for shard in shards])
     precision, b, variance_left = (
-        np.concatenate([getattr(s, name) for s in shards]) for name in ("precision", "b", "variance_left")
+        _joined([getattr(s, name) for s in shards]) for name in ("precision", "b", "variance_left")
     )
     cavity = take_out(mean, var, of_groups(precision, group), of_groups(b, group), shards[0].dtype)
     return np.stack([cavity.cavity_mean, cavity.cavity_var + variance_left])
+
+
+def _joined(parts: Sequence[Floats]) -> Floats:
+    """Rows of all shards, without a copy if there is one."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
 
 
 def _marginals(shard: ProjectedShard, beliefs: Beliefs) -> Floats:
