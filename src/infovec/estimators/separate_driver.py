@@ -18,6 +18,7 @@ from ..selection.interrupt import Interruption
 from ..variational import fit_variational
 from .left_out import MOST_ROWS, some_rows, without_own_site
 from .projecting import infer_all_rows
+from .training import SELECTION
 
 if TYPE_CHECKING:
     from .bound_training import BoundTraining
@@ -29,7 +30,6 @@ __all__ = ["BoundDriver", "PairDriver", "RestDriver", "SeparateDriver"]
 
 _CALIBRATION, _FEWEST = 0.05, 200  # share of the time to predict rows left out in, and how many whatever the time
 _LAST = 0.1  # seconds for calibration, if there are none left
-_SELECTION = 0.5  # of the time of a class, at most, where inference with all rows follows
 _LEAST = 4  # sweeps for a class whose turn comes when time is up: without any it would know nothing
 
 
@@ -154,7 +154,7 @@ class RestDriver(SeparateDriver):
             left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0) / (C - c)
             end = time.perf_counter() + left
             projected = self.training.approximation == "projected"
-            selecting = _SELECTION * left if projected else left
+            selecting = SELECTION * left if projected else left
             reason = max(reason, driver.run(wanted, callback, selecting, self.training.patience()), key=_gravity)
             take = self._project if projected else self._take
             reason = max(reason, take(c, driver, wanted, callback, end), key=_gravity)
