@@ -261,18 +261,21 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         self, training: Training, settings: dict[str, Any], data: str, interruption: Interruption, deadline: Deadline
     ) -> None:
         """Learn, select and infer; an interruption between them counts too."""
-        start, steps, n = time.perf_counter(), list[Step](), len(training.y)
+        start, steps, n, short = time.perf_counter(), list[Step](), len(training.y), False
         training = in_time(training, deadline, 1.0 if self.learn is None else 1.0 - _LEARNING_SHARE)
         if self.learn is not None:
-            training, steps, _, _ = self._learn(training, deadline)
-            training = in_time(training, deadline)
+            learning = Deadline(time.perf_counter() + _LEARNING_SHARE * deadline.left)
+            training, steps, _, _ = self._learn(training, learning)
+            training, short = in_time(training, deadline), learning.over
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
         learned = time.perf_counter() - start
         driver = training.driver()
         driver.include(training.initial)
         fewer = len(training.y) < n
-        self._run(driver, training, training.wanted, training.patience(), interruption, deadline, learned, fewer)
+        self._run(
+            driver, training, training.wanted, training.patience(), interruption, deadline, learned, fewer or short
+        )
         if steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
@@ -286,7 +289,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             self._state = State(driver, training, settings, data, interruption.asked or fewer)
 
     def _learn(self, training: Training, deadline: Deadline) -> Learned:
-        """Find parameters by the evidence, in a share of the time left."""
+        """Find parameters by the evidence."""
         start, tell = time.perf_counter(), listeners(self)
 
         def watch(step: Step) -> bool:
@@ -294,7 +297,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             return tell is not None and tell(Progress(0, training.wanted, 0.0, seconds, None, step.criterion))
 
         learning = self.learn if isinstance(self.learn, Learning) else Learning(str(self.learn))
-        learned = learn(training, self.kernel is None, _LEARNING_SHARE * deadline.left, watch, learning)
+        learned = learn(training, self.kernel is None, deadline.left, watch, learning)
         give_back()
         return learned
 
@@ -322,7 +325,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         interruption: Interruption,
         deadline: Deadline,
         learned: float = 0.0,
-        fewer: bool = False,
+        short: bool = False,
     ) -> None:
         """Select, infer, and store what came of it; soon if learning was interrupted.
 
@@ -332,15 +335,15 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             What to do, and until when.
         learned : float
             Seconds that learning took.
-        fewer : bool
-            Whether rows were left out for want of time.
+        short : bool
+            Whether rows were left out, or learning ended, for want of time.
         """
         interrupted = interruption.asked
         left = max(deadline.left, _AT_LEAST * time_limit(self.max_time))  # a model without active rows is none
         left = min(left, max(_SOON, _SOON_SHARE * learned)) if interrupted else left
         run = Run(driver, training.given.inside, training, listeners(self), left)
         stop, result = run.to(wanted, patience)
-        if fewer and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
+        if short and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
             stop = StopReason.TIME
         stop = StopReason.INTERRUPTED if interruption.asked else stop
         self._store(driver, result, training, str(ended(stop, result, wanted, interrupted)))
