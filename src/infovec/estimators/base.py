@@ -264,11 +264,12 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         self, training: Training, settings: dict[str, Any], data: str, interruption: Interruption, deadline: Deadline
     ) -> tuple[State, Ending]:
         """Learn, select and infer; an interruption between them counts too."""
-        start, steps, n = time.perf_counter(), list[Step](), len(training.y)
+        start, steps, n, short = time.perf_counter(), list[Step](), len(training.y), False
         training = in_time(training, deadline, 1.0 if self.learn is None else 1.0 - _LEARNING_SHARE)
         if self.learn is not None:
-            training, steps, _, _ = self._learn(training, deadline)
-            training = in_time(training, deadline)
+            learning = Deadline(time.perf_counter() + _LEARNING_SHARE * deadline.left)
+            training, steps, _, _ = self._learn(training, learning)
+            training, short = in_time(training, deadline), learning.over
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", training.plan())
         learned = time.perf_counter() - start if self.learn is not None else None
@@ -289,7 +290,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         return State(driver, training, settings, data, fewer), run
 
     def _learn(self, training: Training, deadline: Deadline) -> Learned:
-        """Find parameters by the evidence, in a share of the time left."""
+        """Find parameters by the evidence."""
         start, tell = time.perf_counter(), listeners(self)
 
         def watch(step: Step) -> bool:
@@ -297,7 +298,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             return tell is not None and tell(Progress(0, training.wanted, 0.0, seconds, None, step.criterion))
 
         learning = self.learn if isinstance(self.learn, Learning) else Learning(str(self.learn))
-        learned = learn(training, self.kernel is None, _LEARNING_SHARE * deadline.left, watch, learning)
+        learned = learn(training, self.kernel is None, deadline.left, watch, learning)
         give_back()
         return learned
 
@@ -346,7 +347,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         if interrupted:
             run.hurry()
         stop, result = run.to(wanted, patience)
-        if fewer and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
+        if short and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
             stop = StopReason.TIME
         self._store(driver, result, training, str(stop))
         return Ending(stop, result, wanted, interrupted)

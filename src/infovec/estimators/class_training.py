@@ -27,7 +27,7 @@ from .budget import Needs, Sizes, coupled_need, pairs_need, selection_need
 from .class_driver import ClassDriver
 from .separate_driver import PairDriver, RestDriver
 from .settings import PROJECTED_GAIN
-from .training import Plan, Training
+from .training import SELECTION, Plan, Training
 
 __all__ = ["ClassTraining", "class_bias"]
 
@@ -222,7 +222,8 @@ class ClassTraining(Training):
             return C * self._against_rest(0, d).model_seconds(d)
         if self.approximation == "factorised":  # moments of all classes in every look
             return self.schedule.looks(d) * self.seconds_per_row(1) / _FEWEST_SWEEPS + C * self._product_seconds(d)
-        return C * self._against_rest(0, d)._selection_seconds(-(-d // C)) + self.seconds_per_row(d)
+        selection = C * self._against_rest(0, d)._selection_seconds(-(-d // C))
+        return max(selection / SELECTION, selection + self.seconds_per_row(d))
 
     def seconds_per_row(self, d: int) -> float:
         """Seconds for a row in the fewest sweeps that are of use, and in the calibration that follows."""

@@ -20,12 +20,11 @@ from .gain_driver import GainDriver
 from .left_out import some_rows, without_own_site
 from .projecting import infer_all_rows
 from .separate_driver import SeparateDriver
-from .training import Training
+from .training import SELECTION, Training
 from .unit import Unit
 
 __all__ = ["Result", "Run", "not_converged"]
 
-_SELECTION = 0.5  # of the time, at most, where inference with all rows follows
 _LAST = 0.1  # seconds for calibration, if there are none left
 _NEXT = 2.0  # times a sweep: the next one, and what follows the last
 _FEWEST_ROWS = 200  # to infer with, whatever the time
@@ -143,7 +142,7 @@ class Run:
 
     def _select(self, wanted: int, patience: Patience | None) -> StopReason:
         alone = self.training.approximation == "factorised" or isinstance(self.driver, SeparateDriver)
-        stop = self.driver.run(wanted, self.tell, self._left if alone else _SELECTION * self._left, patience)
+        stop = self.driver.run(wanted, self.tell, self._left if alone else SELECTION * self._left, patience)
         if stop is StopReason.INTERRUPTED and not self.driver.size:
             raise KeyboardInterrupt
         return stop

@@ -12,6 +12,8 @@ from .training import Training
 
 __all__ = ["Projected", "infer_all_rows"]
 
+_LARGEST = 0.5 * np.finfo(np.float64).max  # mean of a site
+
 
 class Projected(NamedTuple):
     """The posterior with all rows, and where it comes from."""
@@ -21,9 +23,14 @@ class Projected(NamedTuple):
     found: Inference
 
     def sites(self, active: Rows) -> tuple[Floats, Floats]:
-        """Precisions and means of the sites of some rows; zero without a site."""
+        """Precisions and means of the sites of some rows; zero without a site.
+
+        A site without precision is a slope, and has no mean: its shift stands for it, also where the mean is beyond the
+        largest number.
+        """
         precision, b = self.shard.sites(active)
-        return precision, b / np.where(precision == 0.0, 1.0, precision)
+        slope = np.abs(precision) <= np.abs(b) / _LARGEST
+        return precision, b / np.where(slope, 1.0, precision)
 
 
 def infer_all_rows(

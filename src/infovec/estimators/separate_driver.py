@@ -19,6 +19,7 @@ from ..selection.interrupt import Interruption
 from ..variational import fit_variational
 from .left_out import MOST_ROWS, some_rows, without_own_site
 from .projecting import infer_all_rows
+from .training import SELECTION
 
 if TYPE_CHECKING:
     from .bound_training import BoundTraining
@@ -30,7 +31,6 @@ __all__ = ["BoundDriver", "PairDriver", "RestDriver", "SeparateDriver"]
 
 _CALIBRATION, _FEWEST = 0.05, 200  # share of the time to predict rows left out in, and how many whatever the time
 _LAST = 0.1  # seconds for calibration, if there are none left
-_SELECTION = 0.5  # of the time of a class, at most, where inference with all rows follows
 _LEAST = 4  # sweeps for a class whose turn comes when time is up: without any it would know nothing
 
 

@@ -37,8 +37,9 @@ from .gain_driver import GainDriver
 from .sample import Sample
 from .settings import PROJECTED_GAIN
 
-__all__ = ["SMALL_STUBS", "Plan", "Training"]
+__all__ = ["SELECTION", "SMALL_STUBS", "Plan", "Training"]
 
+SELECTION = 0.5  # of the time, at most, where inference with all rows follows
 SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
 _FULL_UNTIL = 200  # NIPS03: full greedy selection until then
 _INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
@@ -361,7 +362,10 @@ class Training:
 
     def model_seconds(self, d: int) -> float:
         """Seconds for a row in the selection of d active ones, and in inference if that is with all rows."""
-        return self._selection_seconds(d) + (self.seconds_per_row(d) if self.approximation == "projected" else 0.0)
+        selection = self._selection_seconds(d)
+        if self.approximation == "factorised":
+            return selection
+        return max(selection / SELECTION, selection + self.seconds_per_row(d))
 
     def _selection_seconds(self, d: int) -> float:
         """Seconds for a row in selection: a score and an entry of the kernel in every look, and products of stubs."""
