@@ -32,7 +32,7 @@ __all__ = ["attempt", "differences", "every_form", "form_moments", "main", "old_
 
 INTERRUPTED = "interrupted from the keyboard"
 SOON = 2.0  # CPU seconds from the signal to the end of the fit
-SHORTEST, LONGEST = 0.7, 2.5  # CPU seconds that a fit is to take, where rows are not given
+SHORTER, LONGER = 0.6, 2.0  # factors of the seconds that a fit is to take, between which it may
 PAUSE = 0.002  # seconds between two looks at the clock
 FEWEST, MOST = 100, 16_000  # rows
 SHARE = 0.1  # of the rows that are active
@@ -200,23 +200,24 @@ def timed(form: Form, rows: int) -> tuple[Any, float, Any, Any]:
     return whole, time.process_time() - start, X, y
 
 
-def sized(form: Form, rows: int | None) -> tuple[Any, float, Any, Any]:
+def sized(form: Form, rows: int | None, wanted: float) -> tuple[Any, float, Any, Any]:
     """The same for so many rows that it takes as long as it should, if none are given."""
     n, tried = rows or 500, list[int]()
     while True:
         found = timed(form, n)
         seconds = found[1]
         tried.append(n)
-        more = int(np.clip(n * np.clip(np.sqrt(1.2 / max(seconds, 1e-3)), 0.25, 3.0), FEWEST, MOST))
-        if rows or SHORTEST <= seconds <= LONGEST or more in tried or len(tried) == 5:
+        more = int(np.clip(n * np.clip(np.sqrt(wanted / max(seconds, 1e-3)), 0.25, 3.0), FEWEST, MOST))
+        if rows or SHORTER * wanted <= seconds <= LONGER * wanted or more in tried or len(tried) == 5:
             return found
         n = more
 
 
-def form_moments(form: Form, moments: int, rows: int | None, seed: int, refits: int) -> dict[str, Any]:
+def form_moments(form: Form, moments: int, rows: int | None, wanted: float, seed: int, refits: int) -> dict[str, Any]:
     """Interrupt a form at so many moments; every ``refits``-th one is followed by another fit, cold or warm in turn."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background may ignore it
     old_model(form, True)  # so that tables are made, and modules imported, before anything is timed
-    whole, fit_seconds, X, y = sized(form, rows)
+    whole, fit_seconds, X, y = sized(form, rows, wanted)
     rng = np.random.default_rng(seed)
     endings, faults, longest, fewest = Counter[str](), list[str](), 0.0, len(whole.active_)
     for number, moment in enumerate(rng.uniform(0.0, fit_seconds, size=moments)):
@@ -247,14 +248,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--forms", default="", help="part of the names of the forms to try")
     parser.add_argument("--moments", type=int, default=20, help="of each form")
-    parser.add_argument("--rows", type=int, help=f"instead of as many as take {SHORTEST} to {LONGEST} s")
+    parser.add_argument("--rows", type=int, help="instead of as many as take so long")
+    parser.add_argument("--seconds", type=float, default=1.5, help="that a fit takes, about, by the CPU clock")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--refits", type=int, default=1, help="one after every so many moments")
     parser.add_argument("--one", help=argparse.SUPPRESS)  # the process of a form
     chosen = parser.parse_args()
     if chosen.one:
         form = next(form for form in every_form() if form.name == chosen.one)
-        found = form_moments(form, chosen.moments, chosen.rows, chosen.seed, chosen.refits)
+        found = form_moments(form, chosen.moments, chosen.rows, chosen.seconds, chosen.seed, chosen.refits)
         print(json.dumps(significant(found)), flush=True)
         return 0
     total, longest = Counter[str](), 0.0
