@@ -18,7 +18,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from infovec.learning import Learning
 from .forms import Form, forms, problem
 from .measure import significant
 
-__all__ = ["attempt", "differences", "every_form", "form_moments", "main", "old_model", "quietly"]
+__all__ = ["Attempt", "Signal", "attempt", "differences", "every_form", "form_moments", "main", "old_model", "quietly"]
 
 INTERRUPTED = "interrupted from the keyboard"
 SOON = 2.0  # CPU seconds from the signal to the end of the fit
@@ -89,6 +89,14 @@ class Signal:
         return self.sent
 
 
+class Attempt(NamedTuple):
+    """How an interrupted fit ended."""
+
+    ending: str  # one of OTHERS, or "fault"
+    seconds: float | None  # of the CPU clock since the signal
+    faults: list[str]
+
+
 def old_model(form: Form, warm: bool) -> Any:
     """Return an estimator that has been fitted to something else."""
     X, y = problem(form.targets, 60, seed=1)
@@ -131,8 +139,8 @@ def differences(model: Any, whole: Any, X: Any) -> list[str]:
 
 def attempt(
     model: Any, X: Any, y: Any, whole: Any, begin: Callable[[], None], end: Callable[[], float | None]
-) -> tuple[str, float | None, list[str]]:
-    """Fit and interrupt; return how it ended, CPU seconds since the signal, and faults.
+) -> Attempt:
+    """Fit and interrupt.
 
     Parameters
     ----------
@@ -165,17 +173,17 @@ def attempt(
         except KeyboardInterrupt:  # it came just now
             sent = None
     if error is not None:
-        return "fault", None, [error]
+        return Attempt("fault", None, [error])
     if sent is None or sent > done or (raised is not None and _outside(raised)):
-        return "finished before", None, differences(model, whole, some)
+        return Attempt("finished before", None, differences(model, whole, some))
     if raised is not None:
-        return "old model", done - sent, _changed(model, before, said, some)
+        return Attempt("old model", done - sent, _changed(model, before, said, some))
     faults = [] if model.stop_reason_ == INTERRUPTED else [f"an interrupted fit says {model.stop_reason_!r}"]
     if not any("interrupted" in str(warning.message) for warning in caught):
         faults.append("no warning of the interruption")
     faults += [] if len(model.active_) else ["no active rows"]
     faults += [] if np.all(np.isfinite(predictions(model, some))) else ["predictions that are not finite"]
-    return "cut short", done - sent, faults
+    return Attempt("cut short", done - sent, faults)
 
 
 def _outside(raised: BaseException) -> bool:
