@@ -57,8 +57,8 @@ def every_form() -> list[Form]:
 
 def settings(form: Form, rows: int) -> dict[str, Any]:
     """Return the settings of a fit to so many rows."""
-    asked = form.make()
-    return {"random_state": 0} | ({} if asked.n_active == "auto" else {"n_active": max(20, int(SHARE * rows))})
+    asked = form.make().n_active
+    return {"random_state": 0, "n_active": asked if asked == "auto" else max(20, int(SHARE * rows))}
 
 
 class Signal:
