@@ -18,10 +18,10 @@ from infovec.likelihoods import (
     Ordinal,
     Poisson,
     Probit,
+    Role,
     StudentT,
 )
 from infovec.multiclass import ClassLikelihood, MultivariateProbit, OneAgainstRest, Softmax
-from infovec.numerics.roles import Role
 
 MEANS = [-30.0, -8.0, -1.5, 0.0, 0.3, 4.0, 30.0]
 VARS = [1e-6, 1e-3, 0.1, 1.0, 30.0, 1e3, 1e6]

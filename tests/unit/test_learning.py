@@ -8,9 +8,10 @@ from fixed import IVMClassifier as FixedClassifier
 from oracles import fd_gradient
 
 from infovec import IVMClassifier, IVMRegressor
+from infovec.errors import ParameterError
 from infovec.estimators.learner import stages
-from infovec.kernels import RBF, Bias, Linear
-from infovec.learning import Learning, Model, ProjectedEvidence, optimise
+from infovec.kernels import RBF, Bias, Linear, Role
+from infovec.learning import ClassKernels, Learning, Model, ProjectedEvidence, optimise
 from infovec.likelihoods import Gaussian, Probit
 
 
@@ -42,6 +43,22 @@ def test_tied_length_scales_keep_their_proportions():
     model = Model.begin(RBF(np.array([0.7, 2.0])) + Linear(), Gaussian(0.1), tied=True)
     moved = model.with_theta(np.full(model.size, 0.5))
     np.testing.assert_allclose(moved.kernel.left.length_scale, np.exp(0.5) * np.array([0.7, 2.0]))
+
+
+def test_kernels_of_classes_are_one_value():
+    kernels = ClassKernels((RBF(np.array([0.7, 2.0])), RBF(0.4, 3.0) + Bias(0.1)))
+    assert kernels.parameter_names == (
+        "0.length_scale[0]", "0.length_scale[1]", "0.variance",
+        "1.left.length_scale", "1.left.variance", "1.right.variance",
+    )  # fmt: skip
+    assert kernels.free_roles == (Role.SCALE, Role.SCALE, Role.VARIANCE, Role.SCALE, Role.VARIANCE, Role.VARIANCE)
+    moved = kernels.with_theta(kernels.theta + np.log([2.0, 3.0, 4.0, 5.0, 6.0, 7.0]))
+    assert moved == ClassKernels((RBF(moved.kernels[0].length_scale, 4.0), moved.kernels[1]))
+    np.testing.assert_allclose(moved.kernels[0].length_scale, [1.4, 6.0])
+    np.testing.assert_allclose(np.exp(moved.kernels[1].theta), [2.0, 18.0, 0.7])
+    assert kernels.bounds.shape == (6, 2)
+    with pytest.raises(ParameterError, match="6 free parameters"):
+        kernels.with_theta(np.zeros(5))
 
 
 def test_the_best_step_is_kept_and_failures_are_survived():
