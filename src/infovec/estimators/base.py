@@ -278,7 +278,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         driver.include(training.initial)
         fewer = len(training.y) < n
         patience = training.patience()
-        run = self._run(driver, training, training.wanted, patience, interruption, deadline, learned, cut, fewer)
+        run = self._run(
+            driver, training, training.wanted, patience, interruption, deadline, learned, cut, fewer or short
+        )
         if steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in steps]),
@@ -347,7 +349,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         if interrupted:
             run.hurry()
         stop, result = run.to(wanted, patience)
-        if short and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
+        if fewer and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
             stop = StopReason.TIME
         self._store(driver, result, training, str(stop))
         return Ending(stop, result, wanted, interrupted)

@@ -157,7 +157,7 @@ class RestDriver(SeparateDriver):
                 ended = reason in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each other one is enough
                 left = 0.0 if ended else max(max_seconds - (time.perf_counter() - start), 0.0) / (C - c)
                 end = time.perf_counter() + left
-                selecting = _SELECTION * left if projected else left
+                selecting = SELECTION * left if projected else left
                 reason = max(reason, driver.run(wanted, callback, selecting, self.training.patience()), key=_gravity)
                 if interruption.answer():
                     reason, end = StopReason.INTERRUPTED, time.perf_counter()
