@@ -18,7 +18,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,11 +28,11 @@ from infovec.learning import Learning
 from .forms import Form, forms, problem
 from .measure import significant
 
-__all__ = ["attempt", "differences", "every_form", "form_moments", "main", "old_model", "quietly"]
+__all__ = ["Attempt", "Signal", "attempt", "differences", "every_form", "form_moments", "main", "old_model", "quietly"]
 
 INTERRUPTED = "interrupted from the keyboard"
 SOON = 2.0  # CPU seconds from the signal to the end of the fit
-SHORTEST, LONGEST = 0.7, 2.5  # CPU seconds that a fit is to take, where rows are not given
+SHORTER, LONGER = 0.6, 2.0  # factors of the seconds that a fit is to take, between which it may
 PAUSE = 0.002  # seconds between two looks at the clock
 FEWEST, MOST = 100, 16_000  # rows
 SHARE = 0.1  # of the rows that are active
@@ -57,8 +57,8 @@ def every_form() -> list[Form]:
 
 def settings(form: Form, rows: int) -> dict[str, Any]:
     """Return the settings of a fit to so many rows."""
-    asked = form.make()
-    return {"random_state": 0} | ({} if asked.n_active == "auto" else {"n_active": max(20, int(SHARE * rows))})
+    asked = form.make().n_active
+    return {"random_state": 0, "n_active": asked if asked == "auto" else max(20, int(SHARE * rows))}
 
 
 class Signal:
@@ -87,6 +87,14 @@ class Signal:
         self._over.set()
         self._thread.join()
         return self.sent
+
+
+class Attempt(NamedTuple):
+    """How an interrupted fit ended."""
+
+    ending: str  # one of OTHERS, or "fault"
+    seconds: float | None  # of the CPU clock since the signal
+    faults: list[str]
 
 
 def old_model(form: Form, warm: bool) -> Any:
@@ -131,8 +139,8 @@ def differences(model: Any, whole: Any, X: Any) -> list[str]:
 
 def attempt(
     model: Any, X: Any, y: Any, whole: Any, begin: Callable[[], None], end: Callable[[], float | None]
-) -> tuple[str, float | None, list[str]]:
-    """Fit and interrupt; return how it ended, CPU seconds since the signal, and faults.
+) -> Attempt:
+    """Fit and interrupt.
 
     Parameters
     ----------
@@ -165,17 +173,17 @@ def attempt(
         except KeyboardInterrupt:  # it came just now
             sent = None
     if error is not None:
-        return "fault", None, [error]
+        return Attempt("fault", None, [error])
     if sent is None or sent > done or (raised is not None and _outside(raised)):
-        return "finished before", None, differences(model, whole, some)
+        return Attempt("finished before", None, differences(model, whole, some))
     if raised is not None:
-        return "old model", done - sent, _changed(model, before, said, some)
+        return Attempt("old model", done - sent, _changed(model, before, said, some))
     faults = [] if model.stop_reason_ == INTERRUPTED else [f"an interrupted fit says {model.stop_reason_!r}"]
     if not any("interrupted" in str(warning.message) for warning in caught):
         faults.append("no warning of the interruption")
     faults += [] if len(model.active_) else ["no active rows"]
     faults += [] if np.all(np.isfinite(predictions(model, some))) else ["predictions that are not finite"]
-    return "cut short", done - sent, faults
+    return Attempt("cut short", done - sent, faults)
 
 
 def _outside(raised: BaseException) -> bool:
@@ -200,23 +208,24 @@ def timed(form: Form, rows: int) -> tuple[Any, float, Any, Any]:
     return whole, time.process_time() - start, X, y
 
 
-def sized(form: Form, rows: int | None) -> tuple[Any, float, Any, Any]:
+def sized(form: Form, rows: int | None, wanted: float) -> tuple[Any, float, Any, Any]:
     """The same for so many rows that it takes as long as it should, if none are given."""
     n, tried = rows or 500, list[int]()
     while True:
         found = timed(form, n)
         seconds = found[1]
         tried.append(n)
-        more = int(np.clip(n * np.clip(np.sqrt(1.2 / max(seconds, 1e-3)), 0.25, 3.0), FEWEST, MOST))
-        if rows or SHORTEST <= seconds <= LONGEST or more in tried or len(tried) == 5:
+        more = int(np.clip(n * np.clip(np.sqrt(wanted / max(seconds, 1e-3)), 0.25, 3.0), FEWEST, MOST))
+        if rows or SHORTER * wanted <= seconds <= LONGER * wanted or more in tried or len(tried) == 5:
             return found
         n = more
 
 
-def form_moments(form: Form, moments: int, rows: int | None, seed: int, refits: int) -> dict[str, Any]:
+def form_moments(form: Form, moments: int, rows: int | None, wanted: float, seed: int, refits: int) -> dict[str, Any]:
     """Interrupt a form at so many moments; every ``refits``-th one is followed by another fit, cold or warm in turn."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background may ignore it
     old_model(form, True)  # so that tables are made, and modules imported, before anything is timed
-    whole, fit_seconds, X, y = sized(form, rows)
+    whole, fit_seconds, X, y = sized(form, rows, wanted)
     rng = np.random.default_rng(seed)
     endings, faults, longest, fewest = Counter[str](), list[str](), 0.0, len(whole.active_)
     for number, moment in enumerate(rng.uniform(0.0, fit_seconds, size=moments)):
@@ -247,14 +256,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--forms", default="", help="part of the names of the forms to try")
     parser.add_argument("--moments", type=int, default=20, help="of each form")
-    parser.add_argument("--rows", type=int, help=f"instead of as many as take {SHORTEST} to {LONGEST} s")
+    parser.add_argument("--rows", type=int, help="instead of as many as take so long")
+    parser.add_argument("--seconds", type=float, default=1.5, help="that a fit takes, about, by the CPU clock")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--refits", type=int, default=1, help="one after every so many moments")
     parser.add_argument("--one", help=argparse.SUPPRESS)  # the process of a form
     chosen = parser.parse_args()
     if chosen.one:
         form = next(form for form in every_form() if form.name == chosen.one)
-        found = form_moments(form, chosen.moments, chosen.rows, chosen.seed, chosen.refits)
+        found = form_moments(form, chosen.moments, chosen.rows, chosen.seconds, chosen.seed, chosen.refits)
         print(json.dumps(significant(found)), flush=True)
         return 0
     total, longest = Counter[str](), 0.0

@@ -25,11 +25,11 @@ from infovec.kernels import (
     Product,
     RationalQuadratic,
     Relevance,
+    Role,
     Scaled,
     Sum,
     White,
 )
-from infovec.numerics.roles import Role
 
 P = 5  # columns
 ARD = np.array([0.7, 1.3, 2.0, 0.9, 5.0])

@@ -49,6 +49,22 @@ def test_sides_of_the_table_learn_from_the_same_rows(benchmarks, dataset):
         assert found["error_percent"] < 30.0, side
 
 
+def test_times_above_the_limit_are_named(benchmarks):
+    from benchmarks import caps_time
+
+    limit = caps_time.allowed(2.0)
+    assert limit == 1.1 * 2.0 + 0.5
+    common = {"allowed": limit, "finite": True}
+    good, slow = ({"fit": name, "cpu_seconds": s, **common} for name, s in (("good", 2.0), ("slow", 3.2)))
+    strange, failed = {"fit": "strange", "cpu_seconds": 1.0, **common, "finite": False}, {"fit": "lost", "failed": "no"}
+    found = caps_time.summary([good, slow, strange, failed])
+    assert found["fits"] == 4
+    np.testing.assert_allclose(found["worst_excess"], 3.2 - limit)
+    assert (found["above"], found["unusable"]) == ({"slow": 3.2}, ["strange", "lost"])
+    once = caps_time.fit_once("many-ovr-factorised-fixed", 300, 5.0, 3, 20)
+    assert (once["finite"], once["stop_reason"]) == (True, "the active set has the size asked for")
+
+
 def test_first_point_that_is_good_enough(benchmarks):
     _, learn = benchmarks
     own = [{"seconds": s, "loss": loss} for s, loss in ((1.0, 0.5), (4.0, 0.2), (2.0, 0.2))]

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from oracles import class_moments_by_product, fd_gradient, race_by_quadrature
-from scipy.special import log_softmax
+from scipy.special import log_softmax, ndtr
 
 from infovec.likelihoods import Logit, Probit
-from infovec.likelihoods.classes import MultivariateProbit, Softmax
+from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
 
 NOISE = {MultivariateProbit: "normal", Softmax: "gumbel"}
 both = pytest.mark.parametrize("Likelihood", [MultivariateProbit, Softmax])
@@ -125,3 +125,16 @@ def test_far_from_everything_nothing_breaks(Likelihood):
             assert log_proba[0, 1] == pytest.approx(exact, rel=1e-4)
         else:  # 500 is nothing beside a deviation of 10000
             np.testing.assert_allclose(np.exp(log_proba), 1.0 / 3.0, atol=0.05)
+
+
+def test_against_the_rest_exactly_one_class_is_said_yes_to():
+    rng = np.random.default_rng(0)
+    mean, var, bias = rng.normal(0, 2, (6, 4)), rng.uniform(0.1, 3, (6, 4)), np.array([0.3, -0.2, 0.1, 0.0])
+    yes = ndtr((mean + bias) / np.sqrt(1.0 + var))
+    one = np.eye(4, dtype=bool)
+    joint = np.stack([np.where(one[c], yes, 1.0 - yes).prod(axis=1) for c in range(4)], axis=1)
+    found = OneAgainstRest(bias).log_proba(mean, var)
+    np.testing.assert_allclose(np.exp(found), joint / joint.sum(axis=1, keepdims=True), rtol=1e-10)
+    f = rng.normal(size=(4, 4))
+    want = np.log([np.where(one[c], ndtr(f[c] + bias), ndtr(-f[c] - bias)).prod() for c in range(4)])
+    np.testing.assert_allclose(OneAgainstRest(bias).log_prob(np.arange(4), f), want, rtol=1e-10)

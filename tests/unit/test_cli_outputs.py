@@ -182,11 +182,12 @@ def test_what_cannot_be_written_is_said_before_anything_is_read(here, monkeypatc
         "protected": "it is protected", "": "does not name a file", "new.ivm/": "does not name a file",
         "t.csv/": "does not name a file", "t.csv/m.ivm": "not a directory", NOT_A_DISK / "m.ivm": "cannot be written",
         "x" * 250: "file name too long", "-": "takes predictions only",
+        "folder": "folder is a folder", ".": ". is a folder",
     }.items():  # fmt: skip
         assert said in refused("fit", "t.csv", "-t", "y", "-o", name)
         assert said in refused("fit", "t.csv", "-t", "y", "-o", "new.ivm", "--report", name)
-    refused("fit", "t.csv", "-t", "y", "-o", "folder", code=2)
-    refused("predict", "m.ivm", "t.csv", "-o", "folder", code=2)
+    assert "folder is a folder" in refused("predict", "m.ivm", "t.csv", "-o", "folder")
+    assert "folder is a folder" in refused("evaluate", "m.ivm", "t.csv", "--report", "folder")
     with most_bytes(100):
         assert "file too large" in refused("fit", "t.csv", "-t", "y", "-o", "new.ivm")
     assert os.readlink("loop") == "loop"

@@ -16,6 +16,7 @@ from infovec.learning import Model, find_scale, optimise
 from infovec.likelihoods import Gaussian
 from infovec.likelihoods.classes import MultivariateProbit, Softmax
 from infovec.likelihoods.classes import softmax as softmax_module
+from infovec.machines.all_rows import Projected
 from infovec.machines.bound_fit import fit_variational
 from infovec.machines.pairs import fit_factorised
 from infovec.runtime import NEVER, Deadline, Late, check, current, for_each, work_until
@@ -209,3 +210,13 @@ def test_little_time_leaves_classes_that_know_something():
     X, y = classes(6000, 4)
     model = IVMClassifier(multi_class="softmax", learn=None, max_time=1.0, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.3  # one sweep alone would leave the prior
+
+
+def test_a_site_cut_short_without_precision_has_its_shift_for_a_mean():
+    class Shard:
+        def sites(self, rows):
+            return np.array([0.0, 1e-310, -1e-310, 2.0, 3.0]), np.array([0.0, 0.5, 0.5, 1.0, 0.0])
+
+    precision, mean = Projected(None, Shard(), None).sites(np.arange(5))
+    np.testing.assert_array_equal(mean, [0.0, 0.5, 0.5, 0.5, 0.0])
+    np.testing.assert_array_equal(precision, [0.0, 1e-310, -1e-310, 2.0, 3.0])

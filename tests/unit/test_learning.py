@@ -8,8 +8,9 @@ from fixed import IVMClassifier as FixedClassifier
 from oracles import fd_gradient
 
 from infovec import IVMClassifier, IVMRegressor
-from infovec.kernels import RBF, Bias, Linear
-from infovec.learning import Learning, Model, ProjectedEvidence, optimise
+from infovec.errors import ParameterError
+from infovec.kernels import RBF, Bias, Linear, Role
+from infovec.learning import ClassKernels, Learning, Model, ProjectedEvidence, optimise
 from infovec.likelihoods import Gaussian, Probit
 from infovec.machines.stages import stages
 
@@ -42,6 +43,22 @@ def test_tied_length_scales_keep_their_proportions():
     model = Model.begin(RBF(np.array([0.7, 2.0])) + Linear(), Gaussian(0.1), tied=True)
     moved = model.with_theta(np.full(model.size, 0.5))
     np.testing.assert_allclose(moved.kernel.left.length_scale, np.exp(0.5) * np.array([0.7, 2.0]))
+
+
+def test_kernels_of_classes_are_one_value():
+    kernels = ClassKernels((RBF(np.array([0.7, 2.0])), RBF(0.4, 3.0) + Bias(0.1)))
+    assert kernels.parameter_names == (
+        "0.length_scale[0]", "0.length_scale[1]", "0.variance",
+        "1.left.length_scale", "1.left.variance", "1.right.variance",
+    )  # fmt: skip
+    assert kernels.free_roles == (Role.SCALE, Role.SCALE, Role.VARIANCE, Role.SCALE, Role.VARIANCE, Role.VARIANCE)
+    moved = kernels.with_theta(kernels.theta + np.log([2.0, 3.0, 4.0, 5.0, 6.0, 7.0]))
+    assert moved == ClassKernels((RBF(moved.kernels[0].length_scale, 4.0), moved.kernels[1]))
+    np.testing.assert_allclose(moved.kernels[0].length_scale, [1.4, 6.0])
+    np.testing.assert_allclose(np.exp(moved.kernels[1].theta), [2.0, 18.0, 0.7])
+    assert kernels.bounds.shape == (6, 2)
+    with pytest.raises(ParameterError, match="6 free parameters"):
+        kernels.with_theta(np.zeros(5))
 
 
 def test_the_best_step_is_kept_and_failures_are_survived():
@@ -111,12 +128,13 @@ def test_learning_improves_on_the_start():
     assert losses[0] < 0.95 * losses[1]
 
 
-def test_time_covers_learning():
+def test_time_covers_learning(monkeypatch):
     X, y = waves(3000)
+    monkeypatch.setattr(time, "perf_counter", time.process_time)  # what other programs do is no part of it
     start = time.process_time()
-    model = IVMRegressor(max_time=0.3, n_active=300, random_state=0).fit(X, y)
-    assert time.process_time() - start < 1.5  # four and more without a limit
-    assert len(model.history_.get("criterion", ())) < 20  # 52 of them
+    model = IVMRegressor(max_time=0.3, n_active=300, n_jobs=1, random_state=0).fit(X, y)
+    assert time.process_time() - start < 1.1 * 0.3 + 0.5
+    assert 0 < len(model.history_["criterion"]) < 20  # 52 without a limit
     assert model.score(X, y) > 0.5
 
 

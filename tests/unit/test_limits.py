@@ -109,7 +109,9 @@ def test_the_plan_is_about_right():
 
 def test_time_runs_out_with_a_usable_model():
     X, y = spirals(4000)
-    model = IVMClassifier(n_active=4000, block_size=1, max_time=0.3, random_state=0).fit(X, y)
+    start = time.process_time()
+    model = IVMClassifier(n_active=4000, block_size=1, max_time=0.3, n_jobs=1, random_state=0).fit(X, y)
+    assert time.process_time() - start < 1.1 * 0.3 + 0.5
     assert model.stop_reason_ == "the time is used up"
     assert 0 < len(model.active_) < 4000
     first = IVMClassifier(n_active=len(model.active_), block_size=1, random_state=0).fit(X, y)

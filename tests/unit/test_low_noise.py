@@ -8,8 +8,10 @@ from infovec import IVMClassifier, IVMRegressor
 from infovec.inference import make_basis, predict_bytes, sharp_sites, too_sharp
 from infovec.kernels import RBF, Bias
 from infovec.likelihoods import Gaussian, Poisson, Probit
+from infovec.likelihoods.parts import row_bytes
 from infovec.numerics.cholesky import inverse_lower
 from infovec.posterior import ProjectedPosterior
+from infovec.runtime import work_within
 from infovec.shards import Beliefs, ProjectedShard
 
 
@@ -76,11 +78,18 @@ def test_the_precision_that_was_used_is_told():
     assert huge.dtype_ == "float64"
 
 
+def needed_within(limit):
+    with work_within(limit):
+        return predict_bytes(3000, 3, 60, 8, 0, row_bytes(Gaussian(0.1)))
+
+
 @pytest.mark.usefixtures("single")
 def test_double_precision_that_does_not_fit_is_warned_of():
     X, y, _, _ = smooth(3000, 0.5)
     settings = {"kernel": RBF(1.0, 1.0), "n_active": 60, "random_state": 0, "learn": None}
-    short = predict_bytes(3000, 3, 60, 8, 0) - 1000
+    short = predict_bytes(3000, 3, 60, 8, 0)
+    while needed_within(short) <= short:  # with less memory loops take fewer rows at once
+        short = int(0.99 * short)
     assert IVMRegressor(likelihood=Gaussian(0.1), max_memory=short, **settings).plan(X, y).dtype == "float32"
     model = IVMRegressor(likelihood=Gaussian(1e-6), max_memory=short, **settings)
     with pytest.warns(UserWarning, match="single precision is not enough"):

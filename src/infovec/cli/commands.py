@@ -17,7 +17,7 @@ from .screen import Screen
 __all__ = ["infovec"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_OUTPUT = click.Path(dir_okay=False, readable=False, allow_dash=True)
+_OUTPUT = click.Path(readable=False, allow_dash=True)  # what cannot be written ``check_output`` says
 
 
 class _Program(click.Group):

@@ -40,9 +40,9 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
     model = build(gathered.X, gathered.target, options)
     plan = model.plan(gathered.X, gathered.target.y) if options["report"] else None
     read = time.perf_counter()
-    with _interruptible() as asked, screen.warnings():
+    with _interruptible() as begun, screen.warnings():
         with screen.work("fitting") as tell:
-            model.set_params(callback=_told(tell, asked)).fit(gathered.X, gathered.target.y)
+            model.set_params(callback=_told(tell, begun)).fit(gathered.X, gathered.target.y)
         model.set_params(callback=None)
         seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
         command = shlex.join(["infovec", *sys.argv[1:]])
@@ -84,13 +84,14 @@ def _found(gathered: Gathered) -> str:
     return f"{n} rows, {p} columns; target {table.target!r}: {what} (--task, if it is something else)"
 
 
-def _told(tell: Tell, asked: list[bool]) -> Any:
-    """Return a callback that shows progress and ends learning once the user has interrupted."""
+def _told(tell: Tell, begun: list[bool]) -> Any:
+    """Return a callback that shows progress, and notes that there is something to keep."""
 
     def callback(progress: Progress) -> bool:
+        begun[:] = [True]
         if progress.log_evidence is not None and not progress.included:
             tell(f"learning, log evidence {progress.log_evidence:.1f}", None)
-            return bool(asked)
+            return False
         if progress.log_evidence is not None:
             tell(f"inference, log evidence {progress.log_evidence:.1f}", None)
         else:
@@ -102,17 +103,21 @@ def _told(tell: Tell, asked: list[bool]) -> Any:
 
 @contextmanager
 def _interruptible() -> Iterator[list[bool]]:
-    """Note the first Ctrl-C where the estimator does not look out for it itself; the second one interrupts."""
+    """Where the estimator does not look out for it itself, Ctrl-C interrupts until the fit has begun.
+
+    After the fit the first one is passed over, since the model is about to be written; the second one interrupts.
+    """
+    begun: list[bool] = []
     asked: list[bool] = []
 
     def note(number: int, frame: FrameType | None) -> None:
-        if asked:
+        if asked or not begun:
             raise KeyboardInterrupt
         asked.append(True)
 
     before = signal.signal(signal.SIGINT, note)
     try:
-        yield asked
+        yield begun
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -113,8 +113,9 @@ class IVMClassifier(DiscreteMachine):
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not
         fit, some are made anew in every sweep.
     max_time : float, optional
-        Seconds after which selection, or inference, ends with what it has. Learning takes half of them at most. Where
-        a few sweeps over all rows would take longer, coupled classes are inferred from as many as there is time for.
+        Seconds after which ``fit`` ends with what it has, and ``stop_reason_`` says so. Learning takes half of them at
+        most. Where the selection of a modest active set from all rows, or a few sweeps over them, would take longer,
+        as many rows as there is time for take part, chosen at random.
     dtype : {"float32", "float64"}
         Precision of the large matrices in training. Small problems (up to a million entries of the n_active x n
         matrix) use double precision in any case, and so do large ones whose noise is too low for single precision, or

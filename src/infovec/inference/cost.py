@@ -10,7 +10,7 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..runtime import at_once, best_of_three, n_threads
 from ..shards import Beliefs, ProjectedShard
-from ..shards.projections import chunk_rows
+from ..shards.projections import SITE_BYTES, chunk_rows
 from .basis import make_basis
 
 __all__ = ["SweepRates", "calibrate", "predict_bytes", "predict_evaluations", "predict_seconds"]
@@ -79,7 +79,7 @@ def predict_bytes(n: int, p: int, d: int, itemsize: int, entries: int, row_bytes
     """Peak memory of inference that keeps ``entries`` numbers of V; the moments of a row take so much on the way."""
     rows, chunk, threads = 8 * n * _ROW, chunk_rows(n, d, itemsize), n_threads()
     inputs = n * p * itemsize
-    work = threads * 3 * chunk * d * itemsize
+    work = threads * chunk * (3 * d * itemsize + SITE_BYTES)
     moments = threads * at_once(chunk, threads * row_bytes) * row_bytes
     square = 8 * d * d * 10  # sums, their factor, and products on the way
     return int(rows + inputs + work + moments + square + entries * itemsize)

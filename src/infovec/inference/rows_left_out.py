@@ -41,6 +41,9 @@ def left_out_of_classes(shards: Sequence[ClassShard], group: Rows | None = None)
 
 
 def _together(parts: Sequence[Marginals]) -> Marginals:
+    """Rows of all shards, without a copy if there is one."""
+    if len(parts) == 1:
+        return parts[0]
     return Marginals(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 

@@ -3,6 +3,7 @@
 ``RBF(length_scale=2.0) + 0.5 * Linear() + Bias()`` is a kernel; so is a function of yours in ``FromFunction``.
 """
 
+from ..numerics.roles import Role
 from .algebra import Block, Kernel, Product, Scaled, Sum
 from .constant import Bias, White
 from .dot_product import MLP, Linear, Polynomial
@@ -26,6 +27,7 @@ __all__ = [
     "Product",
     "RationalQuadratic",
     "Relevance",
+    "Role",
     "Scaled",
     "Sum",
     "White",

@@ -1,5 +1,6 @@
 """Noise models p(y | f): immutable values. For one of your own see ``Likelihood``, for classes ``Discrete``."""
 
+from ..numerics.roles import Role
 from .base import Discrete, Likelihood, Prediction, Site, Tilted
 from .gaussian import Gaussian
 from .laplace import Laplace
@@ -20,6 +21,7 @@ __all__ = [
     "Poisson",
     "Prediction",
     "Probit",
+    "Role",
     "Site",
     "StudentT",
     "Tilted",

@@ -35,6 +35,7 @@ def in_parts(
     mean: Floats,
     var: Floats,
     threads: int = 1,
+    each: int | None = None,
 ) -> Any:
     """Return ``function(likelihood, y, mean, var)``, an array or a tuple of them whose last axis is that of the rows.
 
@@ -47,8 +48,10 @@ def in_parts(
     y, mean, var : array of shape (n,)
     threads : int
         That do this at the same time.
+    each : int, optional
+        Bytes that a row takes on the way, if not those of its moments.
     """
-    parts = pieces(len(mean), threads * row_bytes(likelihood))
+    parts = pieces(len(mean), threads * (row_bytes(likelihood) if each is None else each))
     if len(parts) <= 1:
         return function(likelihood, y, mean, var)
     found = [function(likelihood.take(np.arange(at.start, at.stop)), y[at], mean[at], var[at]) for at in parts]

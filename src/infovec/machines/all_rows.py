@@ -20,9 +20,10 @@ from .residuals import residuals
 from .result import Result
 from .run import Run
 
-__all__ = ["AllRows", "Sites"]
+__all__ = ["SELECTION", "AllRows", "Sites"]
 
-_SELECTION = 0.5  # of the time, at most
+SELECTION = 0.5  # of the time, at most
+_LARGEST = 0.5 * np.finfo(np.float64).max  # mean of a site
 _NEXT = 2.0  # times a sweep: the next one, and what follows the last
 _FEWEST_ROWS = 200  # to infer with, whatever the time
 _FIRST_STAGE = 50  # active rows at the first look at the rows held back
@@ -41,9 +42,14 @@ class Projected(NamedTuple):
     dtype: str  # of the products
 
     def sites(self, active: Rows) -> tuple[Floats, Floats]:
-        """Precisions and means of the sites of some rows; zero without a site."""
+        """Precisions and means of the sites of some rows; zero without a site.
+
+        A site without precision is a slope, and has no mean: its shift stands for it, also where the mean is beyond the
+        largest number.
+        """
         precision, b = np.sum([shard.sites(active) for shard in self.shards], axis=0)
-        return precision, b / np.where(precision == 0.0, 1.0, precision)
+        slope = np.abs(precision) <= np.abs(b) / _LARGEST
+        return precision, b / np.where(slope, 1.0, precision)
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ class AllRows(Machine):
         with Interruption() as interruption:
             held = np.flatnonzero(self.data.held_back)
             stop = (
-                run.select(wanted, None, _SELECTION) if patience is None else self._staged(run, wanted, patience, held)
+                run.select(wanted, None, SELECTION) if patience is None else self._staged(run, wanted, patience, held)
             )
             if interruption.answer():  # the rows so far need sites, for which there is a little time
                 stop = StopReason.INTERRUPTED
@@ -109,7 +115,7 @@ class AllRows(Machine):
         """Grow by half as long as rows held back are predicted better, then go back to where they were best."""
         size = _FIRST_STAGE
         while True:
-            stop = run.select(min(size, wanted), None, _SELECTION)
+            stop = run.select(min(size, wanted), None, SELECTION)
             if stop is not StopReason.COMPLETE:
                 return stop
             interrupted, result = self._infer(run, held, wanted)

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..inference import predict_bytes as sweep_bytes
 from ..likelihoods.classes import moments_bytes
-from ..runtime import limited
+from ..runtime import limited, work_within
 from ..selection.cost import GIVEN, SCORED, selection_bytes
 from ..selection.schedule import Schedule
 
@@ -26,15 +26,18 @@ __all__ = [
     "learning_sizes",
     "memory_limit",
     "pairs_need",
+    "rounded_up",
     "selection_need",
     "shared_need",
     "shown_bytes",
     "threads",
     "time_limit",
+    "within",
 ]
 
 _UNITS = {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _FEWEST = 64  # rows that the selection index must have room for
+_TRIES = 100  # to find the smallest limit that would do
 _LEARNED_ROWS, _LEARNED_ACTIVE = 300, 50  # to learn from, whatever the memory
 _GRADIENT = 14  # matrices of the active rows for each function: factors, inverses, covariances, sums and their slopes
 # Numbers for each class, and for each row or for each square of the active set: what a stage has of them at its peak.
@@ -75,12 +78,15 @@ def _available() -> int:
         return 8 * 2**30
 
 
-def shown_bytes(size: float, up: bool = False) -> str:
-    """Return a size for people to read, rounded up if it is what is needed."""
-    if size >= 1e9:
-        return f"{(np.ceil(size / 1e7) * 1e7 if up else size) / 1e9:.2f} GB"
-    step = 1e6 if size >= 1e7 else 1e4  # small ones have two digits more
-    return f"{round((np.ceil(size / step) if up else size / step) * step / 1e6, 0 if size >= 1e7 else 2):g} MB"
+def shown_bytes(size: float) -> str:
+    """Return a size for people to read."""
+    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{round(size / 1e6, 0 if size >= 1e7 else 2):g} MB"
+
+
+def rounded_up(size: float) -> float:
+    """Return a size that ``shown_bytes`` shows as it is, no less than this one."""
+    step = 1e7 if size >= 1e9 else 1e6 if size >= 1e7 else 1e4
+    return float(np.ceil(size / step) * step)
 
 
 class Sizes(NamedTuple):
@@ -137,13 +143,33 @@ class Needs(NamedTuple):
         """Bytes below which the fit does not work."""
         return max(need.least for need in self)
 
-    def check(self, limit: float, sizes: Sizes) -> None:
-        """Refuse a limit within which the fit does not work, by the number that was given."""
-        if self.least > limit:
-            raise ParameterError(
-                f"max_memory of {shown_bytes(limit)} is not enough for {sizes.n} rows and {sizes.d} active ones: at "
-                f"least {shown_bytes(self.least, up=True)} are needed. Raise max_memory or lower n_active"
-            )
+
+def within(limit: float, sizes: Sizes, make: Callable[[], Needs]) -> Needs:
+    """Return the needs of a fit; refuse a limit within which it does not work, by the number that was given.
+
+    Parameters
+    ----------
+    limit : float
+        Bytes, as they were given.
+    sizes : Sizes
+    make : callable
+        Returns the needs, with loops that take as many rows at once as the limit under way has room for.
+    """
+    with work_within(limit):
+        needs = make()
+    if needs.least <= limit:
+        return needs
+    enough = rounded_up(needs.least)
+    for _ in range(_TRIES):  # with more memory loops take more rows at once, so that it is a little more than that
+        with work_within(enough):
+            least = make().least
+        if least <= enough:
+            break
+        enough = rounded_up(least)
+    raise ParameterError(
+        f"max_memory of {shown_bytes(limit)} is not enough for {sizes.n} rows and {sizes.d} active ones: at least "
+        f"{shown_bytes(enough)} are needed. Raise max_memory or lower n_active"
+    )
 
 
 def selection_need(sizes: Sizes, machines: int = 1) -> Need:

@@ -17,7 +17,7 @@ from ..posterior import ClassPosterior, Posterior
 from ..runtime import Deadline, best_of_three, seconds_of
 from ..selection import Driver, InTurns
 from ..shards import Basis, ClassShard, CoupledShard, WithSites
-from .all_rows import AllRows, Projected, Sites
+from .all_rows import SELECTION, AllRows, Projected, Sites
 from .budget import Needs, Sizes, coupled_need, selection_need
 from .classes import ClassMachine
 from .one_function import FactorisedFunction
@@ -106,7 +106,8 @@ class Coupled(CoupledClasses, AllRows):
     def row_seconds(self, d: int) -> float:
         one, C = self.one(0, d), self.n_functions
         told = one.data, one.kernel, one.likelihood, one.choices.rule.score, one.work
-        return C * selection_seconds(*told, -(-d // C)) + self.sweeps_seconds(d)
+        selection = C * selection_seconds(*told, -(-d // C))
+        return max(selection / SELECTION, selection + self.sweeps_seconds(d))
 
     def plan(self) -> Plan:
         """Predict seconds and memory, after a short calibration."""

@@ -68,12 +68,25 @@ class Data:
         rows = np.setdiff1d(every, left_out)
         return rows, self.X[rows]
 
-    def part(self, rows: Rows, X: Inputs) -> Self:
-        """Return some rows to learn from, none of them held back; X are the inputs of all, in any precision."""
-        here = X if len(rows) == self.n else X[rows]
+    def part(self, rows: Rows, as_they_are: bool, kernel: Kernel) -> Self:
+        """Return some rows to learn from, none of them held back; with inputs in another precision, as exact as can be.
+
+        Parameters
+        ----------
+        rows : array of int
+        as_they_are : bool
+            Whether the precision of the inputs stays.
+        kernel : Kernel
+        """
+        every, all_given = len(rows) == self.n, self.given.X.shape[0] == self.n and kernel.numeric
+        if every or as_they_are or not all_given:
+            X = self.X if as_they_are else self.exact_inputs(kernel)
+            X = X if every else X[rows]
+        else:
+            X = self.given.inside[rows]  # these alone in double precision
         nothing = np.zeros(len(rows), dtype=bool)
         return replace(
-            self, X=here, y=self.y[rows], priority=self.priority[rows], held_back=nothing, group=self.groups_of(rows)
+            self, X=X, y=self.y[rows], priority=self.priority[rows], held_back=nothing, group=self.groups_of(rows)
         )
 
     def take(self, rows: Rows) -> Self:

@@ -4,6 +4,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..likelihoods.parts import row_bytes
 from ..runtime import outside
 from ..selection import Chooser, Patience, Schedule, StopReason
 from ..shards import IndexRule, cut, share
-from .budget import Needs, Sizes
+from .budget import Needs, Sizes, within
 from .data import Data
 from .plan import Plan
 from .result import Result
@@ -132,8 +133,7 @@ class Machine(ABC):
             Bytes of a number that is kept.
         """
         sizes, limit = self.sizes(wanted, itemsize), self.work.limit
-        needs = self.needs(sizes)
-        needs.check(limit, sizes)
+        needs = within(limit, sizes, partial(self.needs, sizes))
         (looked_at, entries), (_, kept) = (need.share(limit) for need in needs)
         index = replace(self.work.index, max_entries=entries if entries < needs.selection.numbers else None)
         return replace(self.work, index=index, kept=kept, looked_at=looked_at)
@@ -147,12 +147,11 @@ class Machine(ABC):
         """Return the machine of some rows only, with fewer active ones and other parameters, to learn by."""
         n, wanted = len(rows), min(wanted, len(rows))
         dtype = "float64" if n * wanted * self.n_functions <= SMALL_STUBS else self.work.dtype
-        X = self.data.X if dtype == self.work.dtype else self.data.exact_inputs(self.kernel)
         work = replace(
             self.work, wanted=wanted, initial=np.empty(0, dtype=np.intp), kept=n * wanted, looked_at=n, dtype=dtype,
             schedule=Schedule.choose(None, None, n, wanted), index=IndexRule(),
         )  # fmt: skip
-        data = self.data.part(rows, X).in_precision(self.kernel, dtype)
+        data = self.data.part(rows, dtype == self.work.dtype, self.kernel).in_precision(self.kernel, dtype)
         return replace(self, data=data, kernel=kernel, likelihood=likelihood.take(rows), work=work)
 
     def only(self, rows: Rows) -> Self:

@@ -30,7 +30,7 @@ from ..selection import Driver, GainDriver, Patience, StopReason
 from ..selection.cost import calibrate, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import Basis, GivenRows, LocalShard, ProjectedShard, RefilledShard, SiteShard, WithSites, cut
-from .all_rows import AllRows, Projected, Sites
+from .all_rows import SELECTION, AllRows, Projected, Sites
 from .budget import Needs, Sizes, inference_need, selection_need
 from .machine import Machine
 from .plan import Plan
@@ -226,7 +226,8 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
         return sweeps_seconds(self.data, self.kernel, self.likelihood, self.work.dtype, d)
 
     def row_seconds(self, d: int) -> float:
-        return super().row_seconds(d) + self.sweeps_seconds(d)
+        selection = super().row_seconds(d)
+        return max(selection / SELECTION, selection + self.sweeps_seconds(d))
 
     def _plan(self) -> Plan:
         data, work, d, plan = self.data, self.work, self.work.wanted, super()._plan()

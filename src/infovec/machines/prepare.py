@@ -1,6 +1,7 @@
 """From settings and data to a machine, fitted to each other."""
 
 from enum import Enum, auto
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..numerics.outliers import usual_reach
 from ..scores import Rule
 from ..selection import Schedule
 from ..shards import IndexRule, Refill
-from .budget import Sizes
+from .budget import Sizes, within
 from .data import Data
 from .defaults import column_spreads
 from .machine import SMALL_STUBS, Machine
@@ -107,8 +108,7 @@ def prepare(
     _check_variance(kernel, sample)
     dtype = "float64" if n * wanted * n_functions <= SMALL_STUBS else settings.dtype
     sizes = Sizes(n, p, wanted, np.dtype(dtype).itemsize, schedule, row_bytes(likelihood), n_functions)
-    needs = kind.needs(sizes)
-    needs.check(settings.limit, sizes)
+    needs = within(settings.limit, sizes, partial(kind.needs, sizes))
     (looked_at, entries), (_, kept) = (need.share(settings.limit) for need in needs)
     most = entries if entries < needs.selection.numbers else None
     index = _index(settings.looking, kind.all_rows, n, wanted, schedule, most, priority)

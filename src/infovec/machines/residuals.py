@@ -12,12 +12,14 @@ from ..likelihoods import Likelihood, Weighted
 from ..likelihoods.mixtures import cumulative
 from ..likelihoods.parts import in_parts
 from ..numerics.residuals import score_quantiles
-from ..runtime import seconds_per_row
+from ..runtime import at_once, seconds_per_row
 from .data import Data
 
 __all__ = ["residuals"]
 
 _FEWEST = 200  # rows that tell, whatever the time
+_CUMULATIVE = 8 * 48 * 8  # bytes for each row: 48 nodes, and what the likelihood makes of them
+_TOLD = 120  # bytes for each row whose residual is looked at: its score, their order and what is added up
 _CERTAIN = 1e-15  # probability of what was thought impossible
 
 
@@ -38,15 +40,19 @@ def residuals(data: Data, likelihood: Likelihood, known: Floats, rows: Rows, lea
     learned : int
         Numbers that were learned from them.
     left : float
-        Seconds: if they are few, rows first in line are enough.
+        Seconds: if they are few, or memory is scarce, rows first in line are enough.
     """
     if np.isfinite(left) and len(rows) > _FEWEST:
         some = _in_time(data, likelihood, known, rows, left)
         known, rows = known[:, some], rows[some]
+    most = at_once(len(rows), _TOLD)
+    if most < len(rows):
+        some = np.sort(np.argpartition(-data.priority[rows], most)[:most])
+        known, rows = known[:, some], rows[some]
     here = likelihood.take(rows)
     once, weight = here.for_new_rows(), here.weight if isinstance(here, Weighted) else None
     try:
-        share: Floats = in_parts(cumulative, once, data.y[rows], *known)
+        share: Floats = in_parts(cumulative, once, data.y[rows], known[0], known[1], each=_CUMULATIVE)
     except ParameterError:
         return score_quantiles(np.empty(0))
     scores = ndtri(np.clip(share, _CERTAIN, 1.0 - _CERTAIN))

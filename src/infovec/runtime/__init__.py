@@ -5,7 +5,7 @@ from .clock import best_of_three, seconds_of, seconds_per_row
 from .deadline import NEVER, Deadline, Late, check, current, work_until
 from .heap import give_back
 from .interrupt import Interruption
-from .room import at_once, pieces, work_within
+from .room import at_once, limit, pieces, work_within
 from .threads import for_each, limited, n_threads, own_threads, parts
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "current",
     "for_each",
     "give_back",
+    "limit",
     "limited",
     "n_threads",
     "outside",

@@ -77,19 +77,22 @@ class _Limits:
 
     @contextmanager
     def to(self, n_threads: int) -> Iterator[None]:
-        with self._lock:
-            if not self._wanted:
-                self.usual, self._before = _current(), _controller().limit(limits=None)
-            self._wanted.append(n_threads)
-            self._set()
+        entered = False
         try:
+            with self._lock:
+                if not self._wanted:
+                    self.usual, self._before = _current(), _controller().limit(limits=None)
+                entered = True  # from here on it must be taken back, even if an interruption comes first
+                self._wanted.append(n_threads)
+                self._set()
             yield
         finally:
             with self._lock:
-                self._wanted.remove(n_threads)
+                if entered and n_threads in self._wanted:
+                    self._wanted.remove(n_threads)
                 if self._wanted:
                     self._set()
-                else:
+                elif entered:
                     self._before.restore_original_limits()
                     self.usual = 0
                     _release()

@@ -253,7 +253,7 @@ class ProjectedShard(Projections):
 
     def rest(self) -> None:
         """Drop what only further sweeps would need."""
-        self._trail = []
+        self._trail, self._step = [], np.zeros((2, 0))
 
     def undo(self) -> None:
         """Forget the last sweep."""

@@ -11,13 +11,14 @@ from ..numerics.cholesky import row_solver
 from ..runtime import at_once, for_each, n_threads, parts
 from .messages import Basis
 
-__all__ = ["Projections", "chunk_rows"]
+__all__ = ["SITE_BYTES", "Projections", "chunk_rows"]
 
 _CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
 _CHUNK_INPUTS = 2**19  # numbers of the inputs that are copied at once
 _ALIKE = 1e-3  # share of its variance that an active row has for itself, below which it nearly repeats others
 _WHOLE = 2**18  # numbers of V that are too few to divide among threads
 _BUFFERS = 3  # of the size of a chunk for each thread: two that it works in, and V where it is not kept
+SITE_BYTES = 640  # for each row of a chunk while its site moves: cavity, moments, steps, of several classes perhaps
 _FEWEST = 128  # rows in a chunk where memory is scarce: adding up d x d sums then takes much of the time
 _MADE = 32  # bytes for a covariance while it is made, or passed on to the parameters of a kernel, in double precision
 
@@ -28,7 +29,7 @@ def chunk_rows(n: int, d: int, itemsize: int = 4) -> int:
     Where memory is scarce there are fewer.
     """
     most = max(_CHUNK_ENTRIES // max(d, 1), 2 * d, 256)
-    most = at_once(most, n_threads() * _BUFFERS * max(d, 1) * itemsize, _FEWEST)
+    most = at_once(most, n_threads() * (_BUFFERS * d * itemsize + SITE_BYTES), _FEWEST)
     return max(1, min(most, n if n * d <= _WHOLE else -(-n // 2)))
 
 

@@ -1,0 +1,132 @@
+"""Ctrl-C at any moment of any form: a model that says it was cut short, or the one that was there before."""
+
+import signal
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixed import IVMClassifier
+
+from infovec.estimators import base
+from infovec.learning import Learning
+from infovec.runtime import Interruption
+from infovec.selection import Driver
+
+ROOT = str(Path(__file__).parents[2])
+sys.path.insert(0, ROOT)
+from benchmarks import interruptions  # noqa: E402
+
+sys.path.remove(ROOT)
+ROWS = 60
+
+
+class AtCall:
+    """A callback that interrupts when it is called for the k-th time, and notes the CPU clock."""
+
+    def __init__(self, k):
+        self.left, self.sent = k, None
+
+    def __call__(self, progress):
+        self.left -= 1
+        if self.left == 0:
+            self.sent = time.process_time()
+            signal.raise_signal(signal.SIGINT)
+
+
+def shorter(learn):
+    """Return how to learn in a few steps."""
+    return learn and replace(learn if isinstance(learn, Learning) else Learning(learn), major_steps=1, minor_steps=2)
+
+
+@pytest.fixture(autouse=True)
+def not_ignored():
+    """Processes in the background may ignore what comes from the keyboard."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("form", interruptions.every_form(), ids=lambda form: form.name)
+def test_every_form_ends_well_and_is_whole_again_when_refitted(form):
+    few = interruptions.settings(form, ROWS) | {"learn": shorter(form.make().learn)}
+    X, y = interruptions.problem(form.targets, ROWS, n_classes=3)
+    start = time.process_time()
+    whole = interruptions.quietly(lambda: form.make(**few).fit(X, y))
+    seconds = time.process_time() - start
+    rng, again = np.random.default_rng(len(form.name)), False
+    for moment in (AtCall(int(rng.integers(2, 12))), AtCall(1), interruptions.Signal(seconds * rng.uniform())):
+        warm = isinstance(moment, AtCall)
+        model = interruptions.old_model(form, warm).set_params(**few)
+        if warm:
+            model.set_params(callback=moment)
+            done = interruptions.attempt(model, X, y, whole, lambda: None, lambda moment=moment: moment.sent)
+            assert done.ending == ("finished before" if moment.left > 0 else "cut short")
+            model.set_params(callback=None)
+        else:
+            done = interruptions.attempt(model, X, y, whole, moment.start, moment.stop)
+        assert done.faults == []
+        assert done.seconds is None or done.seconds < interruptions.SOON
+        if done.ending == "cut short" and not again:
+            interruptions.quietly(lambda model=model: model.fit(X, y))
+            assert interruptions.differences(model, whole, X) == []
+            again = True
+    assert again
+
+
+@pytest.mark.parametrize("place", ["driver", "_store", "_end"])
+@pytest.mark.parametrize("approximation", ["projected", "factorised"])
+def test_between_two_stages_it_counts_too(monkeypatch, approximation, place):
+    """Before the selection, and when all is done but the noting of it: the next stage has not begun to look out."""
+    X, y = interruptions.problem("two", ROWS)
+    model = IVMClassifier(n_active=40, approximation=approximation, warm_start=True, random_state=0)
+    whole = IVMClassifier(n_active=40, approximation=approximation, random_state=0).fit(X, y)
+    home = Driver if place == "driver" else base.InformativeVectorMachine
+    name = "include" if place == "driver" else place
+    work = getattr(home, name)
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+        return work(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(home, name, interrupted)
+        if place == "_store":
+            with pytest.warns(UserWarning, match="interrupted: the model has 40 of 40 active rows"):
+                model.fit(X, y)
+            assert model.stop_reason_ == "interrupted from the keyboard"
+        else:  # there is nothing yet, or nobody waits for a good moment any more
+            with pytest.raises(KeyboardInterrupt):
+                model.fit(X, y)
+            assert not hasattr(model, "stop_reason_")
+    model.fit(X, y)
+    assert interruptions.differences(model, whole, X) == []
+
+
+def test_growing_that_is_interrupted_at_once_leaves_the_model(monkeypatch):
+    X, y = interruptions.problem("two", ROWS)
+    model = IVMClassifier(n_active=20, warm_start=True, random_state=0).fit(X, y)
+    before = {name: value for name, value in vars(model).items() if name != "_state"}
+
+    def interrupted(*arguments):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(base.InformativeVectorMachine, "_end", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.grow(20)
+    assert vars(model) == before
+
+
+def test_one_that_was_answered_does_not_stop_what_follows():
+    with Interruption() as outer:
+        with Interruption() as inner:
+            signal.raise_signal(signal.SIGINT)
+            assert inner.asked
+            assert inner.answer()
+        with Interruption() as later:
+            assert not later.asked
+            assert not later.answer()
+        assert outer.noted
+        assert not outer.asked
