@@ -48,6 +48,8 @@ class LeftOut(NamedTuple):
 
 
 class _Rows(NamedTuple):
+    """All rows together, also of one function: latent values of shape (2, n), targets instead of classes."""
+
     left_out: Floats
     labels: Floats
     weight: Floats
@@ -135,7 +137,7 @@ def _in_time(likelihood: ClassLikelihood, rows: _Rows, deadline: Deadline) -> _R
 
 def _calibrated(likelihood: ClassLikelihood, rows: _Rows) -> ClassLikelihood:
     n = len(rows.labels)
-    rows = rows._replace(weight=rows.weight * (n / rows.weight.sum()))
+    shares = rows._replace(weight=rows.weight * (n / rows.weight.sum()))
 
     def surprise(logs: Floats) -> float:
         power, spread = np.exp(logs)
@@ -145,13 +147,13 @@ def _calibrated(likelihood: ClassLikelihood, rows: _Rows) -> ClassLikelihood:
     if likelihood.spreads:
         found = minimize(surprise, np.zeros(2), method="L-BFGS-B", bounds=[POWER[2:], SPREAD[2:]])
         bold = replace(likelihood, power=float(np.exp(found.x[0])))
-        return replace(bold, spread=_spread(lambda s: replace(bold, spread=s).log_proba, rows))
+        return replace(bold, spread=_spread(lambda s: replace(bold, spread=s).log_proba, shares))
     weights = likelihood.log_weights(*rows.left_out)
 
     def by_power(power: float) -> Floats:
         return np.asarray(log_softmax(power * weights, axis=1))
 
-    return replace(likelihood, power=equivalent(by_power, rows.labels, rows.weight, POWER))
+    return replace(likelihood, power=equivalent(by_power, rows.labels, shares.weight, POWER))
 
 
 def left_out_loss(likelihood: ClassLikelihood, shards: Sequence[RowsLeftOut]) -> float:

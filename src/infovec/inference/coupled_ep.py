@@ -68,12 +68,6 @@ class _Coupled(Sites[Floats]):
         super().__init__(shards, total([shard.sums() for shard in shards]))
         self.shards, self.tied, self.used = shards, False, self.damping
 
-    def log_evidence(self) -> float:
-        r"""EP approximation to log P(y): :math:`\sum_i \log s_i + \tfrac12 \sum_c (m_c^T M_c m_c - \log|M_c|)`."""
-        Q, beta = self.beliefs
-        gauss = 0.5 * np.sum(beta**2) - np.sum(np.log(np.diagonal(Q, axis1=1, axis2=2)))
-        return float(gauss + sum(shard.log_sites() for shard in self.shards))
-
     def _visit(self, damping: float, still: float, change: float) -> list[Swept[Floats]]:
         self.tied, self.used = change < _NEAR, damping
         Q, pace = self.beliefs.Q, min(change, 1.0)

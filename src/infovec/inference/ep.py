@@ -10,7 +10,7 @@ from ..numerics.cholesky import ROUNDING, factorise, solve_lower
 from ..runtime import own_threads
 from ..shards import Beliefs, SiteShard, Sums, Swept
 from .settle import LOST, Inference, Sweep, Watch, settle
-from .sites import Sites, total
+from .sites import Sites, log_evidence, total
 
 __all__ = ["infer"]
 
@@ -70,7 +70,7 @@ def _infer(
     first = total([shard.start(*start) if start else shard.sums() for shard in shards])
     if all(shard.traits().conjugate for shard in shards):
         beliefs = _beliefs(total([shard.exact() for shard in shards]))
-        return Inference(beliefs, _log_evidence(shards, beliefs), True, [])
+        return Inference(beliefs, log_evidence(shards, beliefs), True, [])
     d = len(first.shift)
     depths = [max(d // 4, 1), max(d // 2, 1)] if start and d >= _DEEP and all(s.traits().whole for s in shards) else []
     for depth in depths:
@@ -92,9 +92,6 @@ class _OneFunction(Sites[Sums]):
         self.shards = shards
         self.damping = 1.0 if all(s.traits().log_concave for s in shards) else 0.5
 
-    def log_evidence(self) -> float:
-        return _log_evidence(self.shards, self.beliefs)
-
     def _visit(self, damping: float, still: float, change: float) -> list[Swept[Sums]]:
         return [shard.sweep(self.beliefs, damping, still, min(change, 1.0)) for shard in self.shards]
 
@@ -113,12 +110,3 @@ def _beliefs(sites: Sums) -> Beliefs:
     message, scale = "the sites leave no posterior: their precisions are negative", np.max(np.diagonal(M), initial=1.0)
     Q, _ = factorise(M, message, ROUNDING, by=scale)
     return Beliefs(Q, solve_lower(Q, sites.shift))
-
-
-def _log_evidence(shards: Sequence[SiteShard], beliefs: Beliefs) -> float:
-    r"""EP approximation to log P(y): the prior times all sites with their constants, integrated.
-
-    .. math:: \sum_i \log s_i + \tfrac12 \bigl(|\beta|^2 - \log|M|\bigr)
-    """
-    gauss = 0.5 * beliefs.beta @ beliefs.beta - np.sum(np.log(np.diagonal(beliefs.Q)))
-    return float(gauss + sum(shard.log_sites() for shard in shards))

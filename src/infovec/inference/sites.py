@@ -6,10 +6,12 @@ from functools import reduce
 from operator import add
 from typing import Generic, Protocol, TypeVar
 
+import numpy as np
+
 from .._types import Floats
 from ..shards import Beliefs, Steps, Sums, Swept, Traits
 
-__all__ = ["Sites", "SweptShard", "total"]
+__all__ = ["Sites", "SweptShard", "log_evidence", "total"]
 
 S = TypeVar("S", Sums, Floats)
 S_co = TypeVar("S_co", Sums, Floats, covariant=True)
@@ -20,6 +22,9 @@ class SweptShard(Protocol[S_co]):
 
     def traits(self) -> Traits:
         """Return what inference must know, once there is an active set."""
+
+    def log_sites(self) -> float:
+        """Logs of the constants of the sites, added up."""
 
     def open_all(self) -> None:
         """Let the next sweep visit all rows."""
@@ -63,10 +68,6 @@ class Sites(ABC, Generic[S]):
         self.settled: S | None = None
 
     @abstractmethod
-    def log_evidence(self) -> float:
-        """EP approximation to log P(y) of the posterior that the last sweep started from."""
-
-    @abstractmethod
     def _visit(self, damping: float, still: float, change: float) -> Sequence[Swept[S]]:
         """Move the sites of the open rows of every shard; ``change`` is the largest of the last sweep."""
 
@@ -99,6 +100,10 @@ class Sites(ABC, Generic[S]):
         largest, along, before = zip(*(f.steps for f in found), strict=True)
         return Steps(max(largest), sum(along), sum(before))
 
+    def log_evidence(self) -> float:
+        """EP approximation to log P(y) of the posterior that the last sweep started from."""
+        return log_evidence(self.rows, self.beliefs)
+
     def accept(self) -> None:
         """Take over the sites that the last sweep found."""
         self._infer(self.moving if self.settled is None else total([self.settled, self.moving]))
@@ -124,3 +129,15 @@ class Sites(ABC, Generic[S]):
 def total(parts: Sequence[S]) -> S:
     """Sums of all shards together."""
     return reduce(add, parts)
+
+
+def log_evidence(shards: Sequence[SweptShard[S]], beliefs: Beliefs) -> float:
+    r"""EP approximation to log P(y): the prior times all sites with their constants, integrated.
+
+    .. math:: \sum_i \log s_i + \tfrac12 \sum_c \bigl(|\beta_c|^2 - \log|M_c|\bigr), \qquad M_c = Q_c Q_c^T
+
+    over the functions c, of which there may be one.
+    """
+    Q, beta = beliefs
+    gauss = 0.5 * np.vdot(beta, beta) - np.sum(np.log(np.diagonal(Q, axis1=-2, axis2=-1)))
+    return float(gauss + sum(shard.log_sites() for shard in shards))

@@ -170,6 +170,8 @@ class AllRows(Machine):
         if sharp and (raised := self.raised()) is not self:
             del shards, shard
             return raised.project(active, sites, watch, left_out, deadline)
+        for shard in shards:
+            shard.rest()
         X = self.kernel.in_double(self.data.given.inside[active])
         return Projected(self.posterior(X, basis, found), shards, rows, found, self.work.dtype)
 

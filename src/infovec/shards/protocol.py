@@ -80,6 +80,9 @@ class WithSites(Protocol):
     def sharpness(self, common: float) -> Floats:
         """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
 
+    def rest(self) -> None:
+        """Drop what only further work would need."""
+
 
 @runtime_checkable
 class SiteShard(Protocol):
@@ -108,6 +111,9 @@ class SiteShard(Protocol):
 
     def sharpness(self, common: float) -> Floats:
         """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+
+    def rest(self) -> None:
+        """Drop what only further work would need."""
 
     def marginals(self, beliefs: Beliefs) -> Marginals:
         """Return what the posterior says of the projections, for all rows here."""
@@ -183,6 +189,9 @@ class ClassShard(Protocol):
 
     def sharpness(self, common: float) -> Floats:
         """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+
+    def rest(self) -> None:
+        """Drop what only further work would need."""
 
     def seen_before(self) -> Marginals:
         """Return what the last sweep saw of the projections of each row, and the sites that it saw it with."""
