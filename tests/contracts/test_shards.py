@@ -30,6 +30,7 @@ from infovec.shards import (
     RefilledShard,
     Shard,
     SiteShard,
+    break_ties,
     cut,
     share,
 )
@@ -170,6 +171,15 @@ def test_rows_that_tie_are_told_apart_alike(parts):
     first = one[0].candidates(N)
     assert len(first.rows) == N
     np.testing.assert_array_equal(_merge([shard.candidates(N) for shard in many], N).rows, first.rows)
+
+
+def test_keys_of_rows_do_not_depend_on_what_else_is_scored():
+    value = np.array([100.0, 1.0, 1.0, 0.0, 0.0, -3.0, -3.0, -np.inf, 1e-12, 1e-12])
+    priority = np.array([0.5, 0.1, 0.9, 0.2, 0.7, 0.3, 0.6, 0.4, 0.8, 0.05])
+    key = break_ties(value, priority)
+    np.testing.assert_array_equal(np.argsort(-key), [0, 2, 1, 8, 9, 4, 3, 6, 5, 7])
+    for part in (slice(1, None), slice(1, 5), slice(3, 5), [7], slice(0, 0)):
+        np.testing.assert_array_equal(break_ties(value[part], priority[part]), key[part])
 
 
 @each_division

@@ -20,7 +20,7 @@ from infovec.kernels import MLP, RBF, Bias, Exponential, Linear, Matern, Periodi
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
 from infovec.posterior import ProjectedPosterior
 from infovec.shards import ProjectedShard, coupling_free_gain
-from infovec.shards.projected import Cavity, log_site_integral
+from infovec.shards.cavity import Cavity, log_site_integral
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TIGHT = 1e-11

@@ -6,7 +6,15 @@ from oracles import fd_gradient, gaussian_from_sites
 
 import infovec
 from infovec.criteria import pair_evidence, refine_pairs
-from infovec.inference import coupled_gradient, infer, infer_coupled, left_out, make_basis, without_own_site
+from infovec.inference import (
+    coupled_gradient,
+    infer,
+    infer_coupled,
+    left_out,
+    left_out_of_classes,
+    make_basis,
+    without_own_site,
+)
 from infovec.inference.bound import bound_gradient, maximise_bound
 from infovec.inference.bound import left_out as variational_left_out
 from infovec.inference.bound import project as variational_project
@@ -30,9 +38,9 @@ def data(n, seed=0):
     return X, np.argmax(scores + 0.3 * rng.normal(size=(n, 3)), axis=1)
 
 
-def project(kernel, likelihood, X, labels, active, blur=True, group=None):
+def project(kernel, likelihood, X, labels, active, blur=True):
     basis = make_basis(kernel, active, X[active], "float64")
-    shard = CoupledShard(np.arange(len(X)), X, labels, kernel, likelihood, "float64", blur, group=group)
+    shard = CoupledShard(np.arange(len(X)), X, labels, kernel, likelihood, "float64", blur)
     shard.project(basis)
     return [shard], basis
 
@@ -197,9 +205,9 @@ def test_without_a_group_gaussian_rows_are_predicted_from_all_others():
 def test_without_a_group_classes_are_predicted_by_the_sites_of_others(likelihood):
     X, y, group = groups()
     labels, active = (np.abs(y) * 10).astype(int) % 3, np.unique(group, return_index=True)[1]
-    shards, _ = project(KERNEL, likelihood, X, labels, active, group=group)
+    shards, _ = project(KERNEL, likelihood, X, labels, active)
     assert infer_coupled(shards, tolerance=1e-9, max_sweeps=300).converged
-    mean, var = shards[0].left_out
+    mean, var = left_out_of_classes(shards, group)
     for c in range(3):
         for i in range(20):
             rest = np.flatnonzero(group != group[i])

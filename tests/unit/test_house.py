@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 SRC = Path(__file__).parents[2] / "src" / "infovec"
 ENGINE = ("machines", "learning", "criteria", "selection", "inference", "shards", "posterior", "runtime", "numerics")
+OF_USERS = {"Learning"}  # what a user says by name is as long as there is to say
 MODES = {
     "projected",
     "factorised",
@@ -85,7 +86,7 @@ def test_most_functions_are_short():
 def test_what_is_made_in_the_engine_is_made_of_few_things(room):
     for path, tree in of(room).items():
         for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
+            if isinstance(node, ast.ClassDef) and node.name not in OF_USERS:
                 made = [
                     len(f.args.args) + len(f.args.kwonlyargs) - 1
                     for f in node.body

@@ -15,8 +15,8 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from infovec.errors import ParameterError
+from infovec.estimators.limits import memory_limit, threads
 from infovec.kernels import RBF, Bias, FromFunction
-from infovec.machines.budget import memory_limit, threads
 from infovec.runtime import Interruption, own_threads
 from infovec.selection import Patience
 

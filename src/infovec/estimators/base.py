@@ -18,7 +18,6 @@ from ..kernels import Kernel
 from ..learning import CRITERIA, Learning
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
-from ..machines.budget import memory_limit, threads, time_limit
 from ..machines.columns import Columns
 from ..machines.defaults import default_kernel
 from ..machines.fit import Course, Ended, begin, go_on
@@ -35,6 +34,7 @@ from .ending import announced
 from .inputs import read_weight
 from .kinds import APPROXIMATIONS
 from .latent import Latent
+from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
 from .savable import Savable
 from .settings import check_choice, check_growth, check_kernel, settings_of
@@ -302,7 +302,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         result = result._replace(likelihood=sample.unweighed(result.likelihood)).in_unit(sample.unit, self.kernel_)
         self.likelihood_, self.posterior_ = cast(Likelihood, result.likelihood), result.posterior
         if sample.columns:
-            self.kernel_ = sample.columns.kernel_outside(self.kernel_)
+            self.kernel_ = sample.columns.kernels_outside(self.kernel_)
             self.posterior_ = sample.columns.posterior_outside(self.posterior_)
         self.stop_reason_, self.active_ = str(announced(ended)), sample.rows[result.active]
         vectors = sample.X[result.active]

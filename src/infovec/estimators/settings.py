@@ -8,9 +8,9 @@ import numpy as np
 from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..machines.budget import memory_limit
 from ..machines.prepare import Looking, Settings
 from ..scores import RULES, Rule
+from .limits import memory_limit
 
 __all__ = ["SELECTIONS", "active_size", "check_choice", "check_growth", "check_kernel", "initial_rows", "open_size",
            "precision", "score_rule", "settings_of"]  # fmt: skip

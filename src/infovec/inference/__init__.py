@@ -2,7 +2,6 @@
 
 from .basis import make_basis
 from .calibration import LeftOut, best_spread, calibrated, left_out_loss, spreads
-from .class_by_class import infer_apart
 from .cost import calibrate, predict_bytes, predict_evaluations
 from .coupled_ep import infer_coupled
 from .coupled_gradient import coupled_gradient
@@ -28,7 +27,6 @@ __all__ = [
     "coupled_gradient",
     "evidence_gradient",
     "infer",
-    "infer_apart",
     "infer_coupled",
     "left_out",
     "left_out_loss",

@@ -10,7 +10,6 @@ from ..errors import NotPositiveDefinite
 from ..numerics.cholesky import ROUNDING, factorise
 from ..runtime import own_threads
 from ..shards import Beliefs, ClassShard, Swept
-from .class_by_class import infer_apart
 from .settle import Inference, Watch, settle
 from .sites import Sites, total
 
@@ -37,7 +36,7 @@ def infer_coupled(
 
     where rho is what the forces lack while the mean stands still; solved by conjugate gradients with the posteriors of
     the classes as preconditioners. An iteration takes 1/d of the time of a sweep. Whatever P, this has the same fixed
-    points. Classes that are independent are inferred one after the other; see ``infer_apart``.
+    points.
 
     Parameters
     ----------
@@ -50,8 +49,6 @@ def infer_coupled(
         Told of every sweep; a true answer ends it.
     """
     with own_threads():
-        if not any(shard.traits().couples for shard in shards):
-            return infer_apart(shards, tolerance, max_sweeps, watch)
         return settle(_Coupled(shards), tolerance, max_sweeps, watch)
 
 

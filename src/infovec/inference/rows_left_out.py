@@ -7,7 +7,7 @@ import numpy as np
 from .._types import Floats, Rows
 from ..runtime import own_threads
 from ..shards import Beliefs, ClassShard, Marginals, SiteShard
-from ..shards.projected import leave_out
+from ..shards.cavity import leave_out
 
 __all__ = ["left_out", "left_out_of_classes"]
 

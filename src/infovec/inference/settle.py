@@ -1,13 +1,13 @@
 """Parallel expectation propagation as a loop: sweep, choose the length of the step, until the sites stand still."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..errors import NotPositiveDefinite
 from ..shards import Beliefs
-from .sites import Sites
+from .sites import S, Sites
 
 __all__ = ["LOST", "Inference", "Sweep", "Watch", "astray", "next_damping", "settle", "stalled"]
 
@@ -44,7 +44,7 @@ class Inference(NamedTuple):
     sweeps: list[Sweep]
 
 
-def settle(sites: Sites[Any], tolerance: float, max_sweeps: int, watch: Watch | None) -> Inference:
+def settle(sites: Sites[S], tolerance: float, max_sweeps: int, watch: Watch | None) -> Inference:
     """Sweep until the sites stand still, or no longer get anywhere.
 
     It ends when a visit of all rows moves no site by more than the tolerance, when somebody asks for it, when the
@@ -62,7 +62,7 @@ def settle(sites: Sites[Any], tolerance: float, max_sweeps: int, watch: Watch | 
     return Inference(sites.beliefs, course.log_evidence, bool(everywhere and change <= tolerance), sweeps)
 
 
-class _Course:
+class _Course(Generic[S]):
     """How far the sites have come, and how far to move the next time.
 
     All sites move at once, so together they may move the posterior much farther than each would alone: for counts that
@@ -70,8 +70,9 @@ class _Course:
     before, or there is no posterior, the step is taken back but for a share of it.
     """
 
-    def __init__(self, sites: Sites[Any]) -> None:
-        self.sites, self.damping, self.most = sites, sites.damping, 1.0
+    def __init__(self, sites: Sites[S]) -> None:
+        self.sites: Sites[S] = sites
+        self.damping, self.most = sites.damping, 1.0
         self.change, self.expected, self.log_evidence = np.inf, np.inf, -np.inf
         self.count, self.tries, self.strayed = 0, 0, False
         try:

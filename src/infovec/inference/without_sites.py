@@ -5,7 +5,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..numerics.groups import of_groups
 from ..posterior import FactorisedPosterior
-from ..shards.projected import take_out
+from ..shards.cavity import take_out
 
 __all__ = ["MOST_ROWS", "some_rows", "without_own_site"]
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
 
 import numpy as np
 
@@ -122,10 +121,10 @@ def _whole_name(name: str) -> str:
     return name.partition("[")[0]
 
 
-def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ParameterError(f"Learning: {name} must be one of {list(choices)}, got {value!r}")
 
 
-def _whole(value: Any, least: int) -> bool:
+def _whole(value: object, least: int) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least

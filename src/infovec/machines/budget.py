@@ -1,18 +1,14 @@
 """Limits on memory, time and threads that a user sets."""
 
-import os
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import ParameterError
 from ..inference import predict_bytes as sweep_bytes
 from ..likelihoods.classes import moments_bytes
-from ..runtime import limited, work_within
+from ..runtime import work_within
 from ..selection.cost import GIVEN, SCORED, selection_bytes
 from ..selection.schedule import Schedule
 
@@ -24,18 +20,14 @@ __all__ = [
     "coupled_need",
     "inference_need",
     "learning_sizes",
-    "memory_limit",
     "pairs_need",
     "rounded_up",
     "selection_need",
     "shared_need",
     "shown_bytes",
-    "threads",
-    "time_limit",
     "within",
 ]
 
-_UNITS = {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _FEWEST = 64  # rows that the selection index must have room for
 _TRIES = 100  # to find the smallest limit that would do
 _LEARNED_ROWS, _LEARNED_ACTIVE = 300, 50  # to learn from, whatever the memory
@@ -49,33 +41,6 @@ _PAIRS = 26  # of a row: marginals, sites, moments and scores of pairs, and thei
 _STUBS = 1.5  # times as many stubs as a class includes on average: room for more, and a copy when that is made
 _MARGINALS = 12  # of a row: means and variances, and what their scores take
 _FACTORS = 3  # of the square: the factor, its copy in the posterior, and its inverse
-
-
-def memory_limit(max_memory: Any) -> int:
-    """Return a number of bytes from a number or a text like "2GB"; None is half of what is available."""
-    if max_memory is None:
-        return _available() // 2
-    if isinstance(max_memory, str):
-        match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*)\s*([a-zA-Z]+)\s*", max_memory)
-        if match and match[2].upper() in _UNITS:
-            return int(float(match[1]) * _UNITS[match[2].upper()])
-    elif (
-        isinstance(max_memory, int | float | np.number) and not isinstance(max_memory, bool) and 0 < max_memory < np.inf
-    ):
-        return int(max_memory)
-    raise ParameterError(f"max_memory must be a number of bytes or a text such as '2GB', got {max_memory!r}")
-
-
-def _available() -> int:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        return 1024 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
-    except (OSError, StopIteration, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not every system tells
-        return 8 * 2**30
 
 
 def shown_bytes(size: float) -> str:
@@ -236,25 +201,3 @@ def learning_sizes(limit: float, sizes: Sizes, rows: int, active: int) -> tuple[
     half = 0.5 * (0.5 * limit - n * (GIVEN + p * itemsize))
     few = min(active, max(_LEARNED_ACTIVE, int(np.sqrt(max(half, 0.0) / (8 * _GRADIENT * C)))))
     return min(rows, max(_LEARNED_ROWS, int(half / (8 * (few + C * _SITES + 2 * p))))), few
-
-
-def time_limit(max_time: Any) -> float:
-    """Return a number of seconds; None is without limit."""
-    if max_time is None:
-        return float("inf")
-    if isinstance(max_time, int | float | np.number) and not isinstance(max_time, bool) and max_time > 0:
-        return float(max_time)
-    raise ParameterError(f"max_time must be a positive number of seconds, got {max_time!r}")
-
-
-@contextmanager
-def threads(n_jobs: Any) -> Iterator[None]:
-    """Limit the threads of the linear algebra; None leaves them alone, -1 takes all processors."""
-    if n_jobs is None:
-        yield
-        return
-    if not isinstance(n_jobs, int | np.integer) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ParameterError(f"n_jobs must be None, -1 or a number of threads, got {n_jobs!r}")
-    n_threads = int(n_jobs) if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
-    with limited(n_threads):
-        yield

@@ -1,18 +1,20 @@
 """The units of columns: with the default kernel a fit works with columns around zero that spread by one."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self, TypeVar
 
 import numpy as np
 
 from .._types import Array, Floats, Inputs, Rows
 from ..kernels import RBF, Bias, Kernel, Sum
 from ..numerics.outliers import usual_reach
-from ..posterior import SeparatePosterior
+from ..posterior import Posterior, SeparatePosterior
 from ..runtime import at_once
 from .defaults import column_spreads, length_scales
 
 __all__ = ["Columns", "InsideRows"]
+
+P = TypeVar("P", bound=Posterior)
 
 _GRID = 2.0**26  # steps in the spread of a column: finer than single precision
 _BLOCK = 1 << 19  # numbers in double precision at a time
@@ -62,22 +64,24 @@ class Columns:
             found[start : start + step] = np.round(part * _GRID) / _GRID if self.rounded else part
         return found
 
-    def kernel_outside(self, kernel: Any) -> Any:
+    def kernels_outside(self, kernel: Kernel | list[Kernel]) -> Kernel | list[Kernel]:
         """Return a kernel of the fit, or a list of them, as the user has it."""
-        if isinstance(kernel, list):
-            return [self.kernel_outside(one) for one in kernel]
+        return [self.kernel_outside(one) for one in kernel] if isinstance(kernel, list) else self.kernel_outside(kernel)
+
+    def kernel_outside(self, kernel: Kernel) -> Kernel:
+        """Return a kernel of the fit as the user has it."""
         assert isinstance(kernel, Sum)
         assert isinstance(kernel.left, RBF)
         return replace(kernel, left=replace(kernel.left, length_scale=kernel.left.length_scale * self.scale))
 
-    def posterior_outside(self, posterior: Any) -> Any:
+    def posterior_outside(self, posterior: P) -> P:
         """Return a posterior of the fit as the user has it: its active inputs are rounded as they were in the fit."""
-        moved: dict[str, Any] = {
+        moved: dict[str, object] = {
             "kernel": self.kernel_outside(posterior.kernel), "X": self.centre + self.scale * posterior.X,
         }  # fmt: skip
         if isinstance(posterior, SeparatePosterior):
             moved["parts"] = tuple(self.posterior_outside(part) for part in posterior.parts)
-        return replace(posterior, **moved)
+        return replace(posterior, **moved)  # type: ignore[arg-type]
 
 
 class InsideRows:

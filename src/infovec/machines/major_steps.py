@@ -1,6 +1,7 @@
 """Major steps for the criteria of the factorised posterior: select, move the parameters, and select again."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +21,8 @@ from ..learning import (
     second_look,
 )
 from ..likelihoods import total_weight
-from ..runtime import Deadline, Interruption, Late, give_back, work_until
+from ..runtime import Deadline, Interruption, Late, give_back, limited, work_until
 from ..selection import Driver, sites_in_order
-from .budget import threads
 from .learned import Learned
 from .one_function import OneFunction
 from .staged import ACTIVE_FOR_MANY, MANY
@@ -99,7 +99,7 @@ class _Search:
         """
         many, rows = model.of_kernel.sum() >= MANY, min(n, _WARM_ROWS)
         active = min(ACTIVE_FOR_MANY if many else min(wanted, _WARM_ACTIVE), max(n // 2, 1))
-        with threads(1):
+        with limited(1):
             scaled = find_scale(lambda trial: self._fresh(trial, active, rows), model)
         other = not np.array_equal(scaled.theta, model.theta)
         if not other and (n <= rows if many else wanted * n < _LARGER * active * rows):
@@ -121,7 +121,7 @@ class _Search:
 
     def majors(self, model: Model, wanted: int, n: int, most: int) -> Model:
         """Select and move the parameters in turn; return those of the best selection."""
-        with threads(1 if wanted * n <= _SMALL else None):
+        with limited(1) if wanted * n <= _SMALL else nullcontext():
             return self._majors(model, wanted, n, most)
 
     def _majors(self, model: Model, wanted: int, n: int, most: int) -> Model:

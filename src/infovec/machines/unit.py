@@ -1,7 +1,8 @@
 """The unit of real targets: a fit works with numbers around zero of size one, whatever the user measures in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self, TypeVar, cast
 
 import numpy as np
 
@@ -9,9 +10,11 @@ from .._types import Floats
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..posterior import FactorisedPosterior, ProjectedPosterior
+from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior
 
 __all__ = ["Unit"]
+
+T = TypeVar("T")
 
 _GRID = 2.0**20  # steps in a spread: a millionth, far below the least noise that is learned
 _SMALLEST, _LARGEST = 1e-140, 1e140  # whose squares are numbers with room on either side
@@ -32,7 +35,7 @@ class Unit:
 
     centre: float = 0.0
     scale: float = 1.0
-    known: tuple[tuple[Any, Any], ...] = ()
+    known: tuple[tuple[object, object], ...] = ()
 
     @property
     def plain(self) -> bool:
@@ -62,30 +65,35 @@ class Unit:
         """Take a likelihood in; return the unit that knows of it, and the likelihood as the fit has it."""
         return self._knowing(likelihood, likelihood.in_unit(self.centre, self.scale))
 
-    def _knowing(self, given: Any, inside: Any) -> tuple[Self, Any]:
+    def _knowing(self, given: T, inside: T | None) -> tuple[Self, T]:
         if self.plain:
             return self, given
         assert inside is not None
         return replace(self, known=(*self.known, (inside, given))), inside
 
-    def kernel_outside(self, kernel: Any) -> Any:
-        """Return a kernel of the fit as the user has it."""
-        return self._outside(kernel, lambda: kernel.times(self.scale**2))
+    def kernel_outside(self, kernel: Kernel | list[Kernel]) -> Kernel | list[Kernel]:
+        """Return a kernel of the fit as the user has it, or those of classes, which have no unit."""
+        if isinstance(kernel, list):
+            return kernel
+        return self._outside(kernel, lambda: cast(Kernel, kernel.times(self.scale**2)))
 
     def likelihood_outside(self, likelihood: Likelihood) -> Likelihood:
         """Return a likelihood of the fit as the user has it."""
-        return self._outside(likelihood, lambda: likelihood.in_unit(-self.centre / self.scale, 1.0 / self.scale))
+        return self._outside(likelihood, lambda: self._likelihood_back(likelihood))
 
-    def _outside(self, inside: Any, made: Any) -> Any:
+    def _likelihood_back(self, likelihood: Likelihood) -> Likelihood:
+        return cast(Likelihood, likelihood.in_unit(-self.centre / self.scale, 1.0 / self.scale))
+
+    def _outside(self, inside: T, made: Callable[[], T]) -> T:
         if self.plain:
             return inside
-        return next((given for known, given in self.known if known == inside), None) or made()
+        return cast(T | None, next((given for known, given in self.known if known == inside), None)) or made()
 
-    def posterior_outside(self, posterior: Any, kernel: Kernel) -> Any:
+    def posterior_outside(self, posterior: Posterior, kernel: Kernel) -> Posterior:
         """Return a posterior of the fit as the user has it, with this kernel."""
         assert isinstance(posterior, ProjectedPosterior | FactorisedPosterior)  # classes have no unit
         return posterior.in_unit(kernel, self.scale)
 
-    def evidence_outside(self, log_evidence: Any, observations: float) -> Any:
+    def evidence_outside(self, log_evidence: float, observations: float) -> float:
         """Return log densities of so many targets as the user has them."""
-        return log_evidence - observations * np.log(self.scale)
+        return log_evidence - observations * float(np.log(self.scale))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -11,7 +11,16 @@ from scipy.linalg.lapack import dtrtri
 from .._types import Floats
 from ..errors import NotPositiveDefinite
 
-__all__ = ["ROUNDING", "Factor", "beyond_identity", "factorise", "inverse_lower", "row_solver", "solve_lower"]
+__all__ = [
+    "ROUNDING",
+    "Factor",
+    "RowSolver",
+    "beyond_identity",
+    "factorise",
+    "inverse_lower",
+    "row_solver",
+    "solve_lower",
+]
 
 _PANEL = 128  # columns solved at once: enough for a fast product, few enough to waste little on the diagonal
 ROUNDING = (0.0, 1e-14, 1e-10, 1e-6)  # shares for sites far sharper than the prior, in products of single precision
@@ -96,7 +105,11 @@ def _small_inverse(L: Floats) -> Floats:
     return np.asarray(inverse)
 
 
-def row_solver(L: Floats, dtype: str) -> Callable[[Floats], Floats]:
+RowSolver: TypeAlias = Callable[[Floats], Floats]
+"""Solves a triangular system for every row, in place."""
+
+
+def row_solver(L: Floats, dtype: str) -> RowSolver:
     r"""Return the function :math:`V \mapsto V L^{-T}` in the given precision: L is solved for every row, in place.
 
     A triangular solve made of matrix products, with inverses of the diagonal blocks only: it stays within NumPy's

@@ -1,5 +1,6 @@
 """Layer 2: the rows of the training set in pieces, each with its stubs and marginals."""
 
+from .cavity import Cavity
 from .coupled import CoupledShard, solvers
 from .cut import cut, share
 from .eligibility import break_ties, open_scores
@@ -22,8 +23,7 @@ from .messages import (
     Swept,
     Traits,
 )
-from .one_class import OneClass
-from .projected import Cavity, ProjectedShard
+from .projected import ProjectedShard
 from .projections import Projections
 from .protocol import ClassShard, Shard, SiteShard, WithSites
 from .refilled import RefilledShard
@@ -43,7 +43,6 @@ __all__ = [
     "IndexRule",
     "LocalShard",
     "Marginals",
-    "OneClass",
     "ProjectedShard",
     "Projections",
     "Refill",

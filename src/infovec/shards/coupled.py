@@ -11,10 +11,10 @@ from ..kernels import Kernel
 from ..likelihoods.classes import ClassLikelihood, ClassMoments
 from ..numerics.cholesky import row_solver
 from ..runtime import for_each
+from .cavity import Cavity, in_units, log_site_integral, take_out
 from .messages import Marginals, Slopes, Steps, Swept, Traits
-from .one_class import OneClass
-from .projected import Cavity, in_units, leave_out, log_site_integral, rows_of, take_out
-from .projections import Projections
+from .on_rows import OnRowsOfClasses
+from .projected import rows_of
 from .slopes import slopes_of_classes
 
 __all__ = ["CoupledShard", "Solver", "solvers"]
@@ -31,7 +31,7 @@ def solvers(factors: Floats, dtype: str) -> list[Solver]:
     return [row_solver(Q, dtype) for Q in factors]
 
 
-class CoupledShard(Projections):
+class CoupledShard(OnRowsOfClasses):
     r"""Some rows of the training set with C latent functions of one kernel, seen through one active set.
 
     Given the sites the functions are independent, so there are C posteriors of v; V is the same for all. The blurred
@@ -55,8 +55,6 @@ class CoupledShard(Projections):
     labels : array of int
         Classes of these rows, from 0.
     likelihood : ClassLikelihood
-    group : array of int, optional
-        The same number for rows of equal inputs, which are left out together.
     """
 
     def __init__(
@@ -69,10 +67,9 @@ class CoupledShard(Projections):
         dtype: str,
         blur: bool = True,
         max_entries: int | None = None,
-        group: Rows | None = None,
     ) -> None:
         super().__init__(rows, X, kernel, dtype, blur, max_entries)
-        self.labels, self.likelihood, self.group = labels, likelihood.take(rows), group
+        self.labels, self.likelihood = labels, likelihood.take(rows)
         self.copies: Floats = np.broadcast_to(self.likelihood.copies, len(rows))
         self._in_part = bool(np.any(self.copies < 1.0))
         shape = len(rows), likelihood.n_classes
@@ -95,7 +92,7 @@ class CoupledShard(Projections):
     def traits(self) -> Traits:
         """Return what inference must know."""
         likelihood, n = self.likelihood, len(self.rows)
-        return Traits(n, likelihood.n_classes, self.dtype, self.whole, False, True, likelihood.couples)
+        return Traits(n, likelihood.n_classes, self.dtype, self.whole, False, True)
 
     def log_sites(self) -> float:
         """Logs of the constants of the sites, added up."""
@@ -109,26 +106,6 @@ class CoupledShard(Projections):
         """Return what the last sweep saw of the projections of each row, and the sites that it saw it with."""
         mean, var, precision, b = self.seen.copy()
         return Marginals(mean, var, precision, b, self.variance_left.copy())
-
-    @property
-    def weight(self) -> Floats | None:
-        """How many times each row counts."""
-        return self.likelihood.weight
-
-    @property
-    def left_out(self) -> Floats:
-        """Means and variances of the latent values without the sites of all rows of the same inputs, (2, n, C)."""
-        mean, var, precision, b = self.seen
-        return leave_out((mean, var), (precision, b), self.variance_left, self.group, self.dtype)
-
-    def begin_apart(self) -> bool:
-        """Forget the constants of the sites, to which each class will add its own; say whether there are any sites."""
-        self.log_site[:] = 0.0
-        return bool(np.any(self.precision))
-
-    def one_class(self, c: int) -> OneClass:
-        """Return the same rows with the sites of one class only, where classes are independent."""
-        return OneClass(self, c)
 
     def slopes(self, mean: Floats, factors: Floats, covariances: Floats, inverse: Floats) -> Slopes:
         """Return what the rows here add to the gradient of the evidence; inverse is L^-1, the others of every class."""

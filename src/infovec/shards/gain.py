@@ -1,23 +1,20 @@
 """How much the projected posterior would learn if a row became active, its couplings left out (Thesis 4.4.2.1)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from .._types import Floats, Rows
 from ..likelihoods import Likelihood, Site
 from ..numerics.cholesky import row_solver
+from .cavity import Cavity
 from .messages import Beliefs, Gains
-
-if TYPE_CHECKING:
-    from .projected import Cavity, ProjectedShard
+from .on_rows import OnRows
 
 __all__ = ["LEAST_LEFT", "best_by_gain", "coupling_free_gain", "site_on_u"]
 
 LEAST_LEFT = 1e-6  # share of its prior variance that an active row must add
 
 
-def coupling_free_gain(cavity: "Cavity", left: Floats, site: Site) -> Floats:
+def coupling_free_gain(cavity: Cavity, left: Floats, site: Site) -> Floats:
     r"""Relative entropy D[Q~ || Q] of Thesis C.4.2, where in Q~ the site of a row is on u_i instead of gamma_i.
 
     Both differ in (gamma_i, u_i) only, so it is that of two Gaussians in the plane. Under Q the covariance is that of
@@ -50,13 +47,13 @@ def coupling_free_gain(cavity: "Cavity", left: Floats, site: Site) -> Floats:
     return 0.5 * (by_gamma + by_r - 2.0 + np.log(grown) - np.log(np.maximum(cavity.cavity_var, 1e-300) / var))
 
 
-def site_on_u(likelihood: Likelihood, y: Floats, cavity: "Cavity", left: Floats) -> Site:
+def site_on_u(likelihood: Likelihood, y: Floats, cavity: Cavity, left: Floats) -> Site:
     """Sites that rows would have on u itself."""
     var = cavity.cavity_var + left
     return likelihood.site(y, cavity.cavity_mean, var, likelihood.tilted(y, cavity.cavity_mean, var))
 
 
-def best_by_gain(shard: "ProjectedShard", beliefs: Beliefs, k: int, barred: Rows) -> Gains:
+def best_by_gain(shard: OnRows, beliefs: Beliefs, k: int, barred: Rows) -> Gains:
     """Return the k rows of a shard whose becoming active would gain most, best first, none of those that are barred."""
     solve, left = row_solver(beliefs.Q, shard.dtype), shard.variance_left
     cavity = shard.every_cavity(lambda V: solve(V.copy()), beliefs.beta)

@@ -116,7 +116,6 @@ class Traits(NamedTuple):
     whole: bool  # whether all of V is kept, not made anew in every sweep
     conjugate: bool  # whether sites are the likelihood itself
     log_concave: bool
-    couples: bool  # whether the sites of a row depend on each other
 
 
 class Marginals(NamedTuple):

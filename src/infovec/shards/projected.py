@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from threading import Lock
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,29 +10,17 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
 from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import row_solver
-from ..numerics.groups import of_groups
 from ..runtime import for_each, n_threads
+from .cavity import SHARE_FLOOR, Cavity, in_units, log_site_integral, take_out
 from .gain import best_by_gain
 from .messages import Beliefs, Gains, Marginals, Slopes, Steps, Sums, Swept, Traits
-from .projections import Projections
+from .on_rows import OnRows
 from .slopes import slopes
 
-__all__ = ["Cavity", "ProjectedShard", "in_units", "leave_out", "log_site_integral", "rows_of", "take_out"]
-
-_SHARE_FLOOR = {"float32": 1e-5, "float64": 1e-12}  # of a posterior precision that is not a row's own site
+__all__ = ["ProjectedShard", "rows_of"]
 
 
-class Cavity(NamedTuple):
-    """Marginals of the projections, and what is left of them when a row's own site is taken out."""
-
-    mean: Floats
-    var: Floats
-    cavity_mean: Floats
-    cavity_var: Floats
-    share: Floats  # 1 - pi q
-
-
-class ProjectedShard(Projections):
+class ProjectedShard(OnRows):
     """Some rows of the training set with their projections and sites (Thesis 4.4.2).
 
     Parameters
@@ -69,7 +56,7 @@ class ProjectedShard(Projections):
 
         .. math:: \pi_u = \frac{\pi}{1 - \pi l^2}, \qquad b_u = \frac{b}{1 - \pi l^2}.
         """
-        clear = np.maximum(1.0 - self.precision * self.blur_var, _SHARE_FLOOR[self.dtype])
+        clear = np.maximum(1.0 - self.precision * self.blur_var, SHARE_FLOOR[self.dtype])
         self.precision, self.b, self.depth = self.precision / clear, self.b / clear, depth
 
         def explain(chunk: slice) -> None:
@@ -102,7 +89,7 @@ class ProjectedShard(Projections):
     def traits(self) -> Traits:
         """Return what inference must know."""
         likelihood = self.likelihood
-        return Traits(len(self.y), 1, self.dtype, self.whole, likelihood.conjugate, likelihood.log_concave, False)
+        return Traits(len(self.y), 1, self.dtype, self.whole, likelihood.conjugate, likelihood.log_concave)
 
     def log_sites(self) -> float:
         """Logs of the constants of the sites, added up."""
@@ -296,56 +283,6 @@ def rows_of(here: Rows, rows: Rows, values: Floats) -> Floats:
     at = np.minimum(np.searchsorted(here, rows), len(here) - 1)
     known = (here[at] == rows).reshape(-1, *[1] * (values.ndim - 1))
     return np.where(known, values[at], 0.0)
-
-
-def take_out(mean: Floats, var: Floats, precision: Floats, b: Floats, dtype: str) -> Cavity:
-    """Take a row's own site out of its marginal; something is left of it in any case."""
-    share = np.maximum(1.0 - precision * var, _SHARE_FLOOR[dtype])
-    return Cavity(mean, var, (mean - var * b) / share, var / share, share)
-
-
-def leave_out(
-    marginals: tuple[Floats, Floats],
-    sites: tuple[Floats, Floats],
-    variance_left: Floats,
-    group: Rows | None,
-    dtype: str,
-) -> Floats:
-    r"""Means and variances of latent values without the sites of all rows of the same inputs, shape (2, n, ...).
-
-    .. math:: N(u_i \mid \mu_{\setminus i}, q_{\setminus i} + l_i^2)
-
-    Parameters
-    ----------
-    marginals : means and variances of the projections, shape (n,) or (n, C)
-    sites : precisions and shifts
-    variance_left : array of shape (n,)
-        What the active set leaves of the variance, l^2.
-    group : array of int, shape (n,), optional
-        The same number for rows of equal inputs; None if no inputs are equal.
-    dtype : precision of the projections
-    """
-    precision, b = (of_groups(part, group) for part in sites)
-    cavity = take_out(*marginals, precision, b, dtype)
-    return np.stack([cavity.cavity_mean, (cavity.cavity_var.T + variance_left).T])
-
-
-def log_site_integral(pi: Floats, b: Floats, cavity: Cavity) -> Floats:
-    r"""Log normaliser of a site under its cavity.
-
-    .. math:: \log \int e^{b \gamma - \pi \gamma^2 / 2} N(\gamma \mid \mu_{\setminus}, q_{\setminus}) \, d\gamma
-              = \tfrac12 \log(1 - \pi q) + \frac{2 b \mu_\setminus + b^2 q_\setminus - \pi \mu_\setminus^2}{2 (1 + \pi
-              q_\setminus)}
-
-    with :math:`1 + \pi q_\setminus = 1 / (1 - \pi q)`.
-    """
-    m, v = cavity.cavity_mean, cavity.cavity_var
-    return 0.5 * (np.log(cavity.share) + cavity.share * (2.0 * b * m + b**2 * v - pi * m**2))
-
-
-def in_units(pi: Floats, b: Floats, cavity: Cavity) -> Floats:
-    """What a site does to its marginal: to the variance, relatively, and to the mean, in standard deviations."""
-    return np.stack([pi * cavity.var, (b - pi * cavity.mean) * np.sqrt(cavity.var)])
 
 
 def _add(total: Sums, part: Sums) -> None:

@@ -227,9 +227,3 @@ class ClassShard(Protocol):
 
     def make_proper(self) -> Floats:
         """Take away sites of negative precision, and what is no site."""
-
-    def begin_apart(self) -> bool:
-        """Forget the constants of the sites, to which each class will add its own; say whether there are any sites."""
-
-    def one_class(self, c: int) -> OneClassShard:
-        """Return the same rows with the sites of one class only, where classes are independent."""

@@ -1,7 +1,6 @@
 """What the rows of a shard add to the gradient of the evidence."""
 
 from threading import Lock
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,11 +10,8 @@ from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import row_solver
 from ..runtime import for_each, n_threads
 from .messages import Beliefs, Slopes
+from .on_rows import OnRows, OnRowsOfClasses
 from .projections import Projections
-
-if TYPE_CHECKING:
-    from .coupled import CoupledShard
-    from .projected import ProjectedShard
 
 __all__ = ["slopes", "slopes_of_classes", "through_rows"]
 
@@ -33,7 +29,7 @@ class _Total:
                 total += part
 
 
-def slopes(shard: "ProjectedShard", beliefs: Beliefs, half: Floats, inverse: Floats) -> Slopes:
+def slopes(shard: OnRows, beliefs: Beliefs, half: Floats, inverse: Floats) -> Slopes:
     r"""Terms of the rows of a shard; half is Q^-1, inverse L^-1, and :math:`S = Q^{-T} Q^{-1}`.
 
     With :math:`w_i = \tfrac12 (g_i^2 - \nu_i)` the derivative of log Z_i in its variance, without blur none,
@@ -69,7 +65,7 @@ def slopes(shard: "ProjectedShard", beliefs: Beliefs, half: Floats, inverse: Flo
     return total.slopes
 
 
-def slopes_of_classes(shard: "CoupledShard", mean: Floats, factors: Floats, S: Floats, inverse: Floats) -> Slopes:
+def slopes_of_classes(shard: OnRowsOfClasses, mean: Floats, factors: Floats, S: Floats, inverse: Floats) -> Slopes:
     """Return the same for coupled classes: means, factors Q and covariances S of v in every class, and L^-1."""
     solve, total = [row_solver(Q, shard.dtype) for Q in factors], _Total(shard, shard.likelihood.theta.size)
     S, inverse, active = S.astype(shard.dtype), inverse.astype(shard.dtype), _active(shard)
