@@ -10,7 +10,6 @@ from implementations import implementations
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.kernels import RBF, Bias
-from infovec.machines.class_by_class import BoundDriver, PairDriver, RestDriver
 from infovec.selection import Driver, GainDriver, InTurns, Selector, StopReason
 
 N, CLASSES, SAME = 120, 3, 3  # SAME: rows that repeat another one and its class, which count as one
@@ -34,26 +33,22 @@ CASES = {
     Driver: lambda: IVMRegressor(n_active=20, **SETTINGS),
     GainDriver: lambda: IVMRegressor(n_active=20, score="projected_gain", **SETTINGS),
     InTurns: lambda: IVMClassifier(n_active=20, multi_class="probit", **SETTINGS),
-    RestDriver: lambda: IVMClassifier(n_active=20, multi_class="ovr", **SETTINGS),
-    PairDriver: lambda: IVMClassifier(n_active=20, multi_class="probit", approximation="factorised", **SETTINGS),
-    BoundDriver: lambda: IVMClassifier(n_active=20, multi_class="variational", approximation="factorised", **SETTINGS),
 }
-SEPARATE = (RestDriver, PairDriver, BoundDriver)  # every class has its own active set; there ``size`` is of the largest
 each_kind = pytest.mark.parametrize("kind", CASES, ids=lambda kind: kind.__name__)
 
 
 @pytest.fixture(scope="module")
 def make():
     """Return a selector of a kind as a fit makes it."""
-    trainings = {}
+    machines = {}
 
-    def fresh(kind, **changes):
-        if kind not in trainings:
+    def fresh(kind):
+        if kind not in machines:
             X, y = data()
             model = CASES[kind]()
             model.fit(X, labels(y) if isinstance(model, IVMClassifier) else y)
-            trainings[kind] = model._state.training
-        selector = replace(trainings[kind], **changes).driver()
+            machines[kind] = model._state.machine
+        selector = machines[kind].selector()
         assert type(selector) is kind
         return selector
 
@@ -76,8 +71,8 @@ def test_it_has_all_that_a_selector_has(kind, make):
 
 
 def check_found(kind, selector, size):
-    assert selector.size == size if kind is not PairDriver else size <= selector.size <= size * CLASSES  # on average
-    found = selector.active if kind in SEPARATE else selector.active[:size]
+    assert selector.size == size
+    found = selector.active[:size]
     assert len(set(found)) == len(found)
     assert np.all((found >= 0) & (found < N))
     assert len(selector.scores) >= len(found)
@@ -102,26 +97,19 @@ def test_it_goes_on_where_it_stopped(kind, make):
     selector.enlarge(26, None)
     selector.run(26)
     check_found(kind, selector, 26)
-    if kind not in (PairDriver, BoundDriver):  # which begin anew
-        assert set(before) <= set(selector.active)
+    assert set(before) <= set(selector.active)
     if kind in (Driver, GainDriver):
         np.testing.assert_array_equal(selector.active[:8], before)
 
 
 @each_kind
 def test_it_goes_back(kind, make):
-    selector = make(kind, keep=True)
+    selector = make(kind)
     selector.run(15)
     before = selector.active.copy()
     selector.rewind(6)
     check_found(kind, selector, 6)
-    if kind not in SEPARATE:
-        np.testing.assert_array_equal(selector.active[:6], before[:6])
-    shorter = make(kind)
-    shorter.run(6)
-    if kind in SEPARATE:
-        np.testing.assert_array_equal(selector.active, shorter.active)
-        assert selector.evidence == pytest.approx(shorter.evidence, rel=1e-6)
+    np.testing.assert_array_equal(selector.active[:6], before[:6])
     selector.run(15)
     check_found(kind, selector, 15)
 
@@ -137,19 +125,14 @@ def test_a_callback_ends_it(kind, make):
     stop = selector.run(20, enough)
     assert told
     assert told[0].wanted == 20
-    if kind not in (PairDriver, BoundDriver):  # which have one block to tell of, when it is done
-        assert stop is StopReason.CALLBACK
-        assert 0 < selector.size <= 20
+    assert stop is StopReason.CALLBACK
+    assert 0 < selector.size <= 20
 
 
 @each_kind
 def test_given_rows_come_first(kind, make):
     selector = make(kind)
     selector.include(np.empty(0, dtype=np.intp))
-    if kind in (PairDriver, BoundDriver):
-        with pytest.raises(ValueError, match="initial rows"):
-            selector.include(np.array([7, 100]))
-        return
     selector.include(np.array([7, 100, 31]))
     selector.run(12)
     check_found(kind, selector, 12)
@@ -161,7 +144,7 @@ def test_memory_is_given_back(kind, make):
     selector = make(kind)
     selector.run(10)
     held = [weakref.ref(shard) for shard in _shards(selector)]
-    assert bool(held) == (kind not in (PairDriver, BoundDriver))
+    assert held
     active, scores = selector.active[:10].copy(), selector.scores[:10].copy()
     selector.release()
     gc.collect()
@@ -203,17 +186,18 @@ def test_a_fit_does_not_depend_on_the_number_of_shards(name, monkeypatch):
     X, y = data(settings.pop("rows", N))
     y = y if kind is IVMRegressor else labels(y, settings.pop("classes", 2))
     Z = np.random.default_rng(5).normal(size=(40, 2))
-    found, original = {}, kind._training
+    found, original = {}, kind._made
     for n_shards in (1, 2, 5):
         seen = []
 
         def cut(self, *args, n_shards=n_shards, seen=seen):
-            seen.append(replace(original(self, *args), n_shards=n_shards))
+            machine = original(self, *args)
+            seen.append(replace(machine, choices=replace(machine.choices, n_shards=n_shards)))
             return seen[-1]
 
-        monkeypatch.setattr(kind, "_training", cut)
+        monkeypatch.setattr(kind, "_made", cut)
         model = kind(**settings).fit(X, y)
-        assert seen[-1].n_shards == n_shards
+        assert seen[-1].choices.n_shards == n_shards
         latent = np.stack(model.predict_latent(Z, return_std=True))
         told = model.predict(Z) if kind is IVMRegressor else model.predict_proba(Z)
         found[n_shards] = model.active_, latent, told, model.log_evidence_

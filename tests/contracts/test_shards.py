@@ -16,17 +16,18 @@ from infovec.inference import (
 )
 from infovec.kernels import RBF, White
 from infovec.likelihoods import Gaussian, Probit, StudentT
-from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.likelihoods.classes import MultivariateProbit, Softmax
 from infovec.scores import SCORES
 from infovec.selection import Driver, GainDriver, Schedule
 from infovec.selection.driver import _merge
 from infovec.shards import (
     ClassShard,
     CoupledShard,
+    GivenRows,
     IndexRule,
     LocalShard,
-    OneClass,
     ProjectedShard,
+    Refill,
     RefilledShard,
     Shard,
     SiteShard,
@@ -61,14 +62,14 @@ def targets(likelihood, y):
     return np.where(y > 0, 1.0, -1.0) if isinstance(likelihood, Probit) else y
 
 
-def local(parts, X, y, likelihood, score="entropy", held_back=None, capacity=D, rule=None, kind=LocalShard, **more):
+def local(parts, X, y, likelihood, score="entropy", held_back=None, capacity=D, rule=None, kind=LocalShard):
     priority = np.random.default_rng(1).random(N)
     held_back = np.zeros(N, dtype=bool) if held_back is None else held_back
     rule = rule or IndexRule()
     return [
         kind(
-            at, X[at], y[at], priority[at], KERNEL, likelihood, SCORES[score], capacity, "float64", rule, held_back[at],
-            **more,
+            GivenRows(at, X[at], y[at], priority[at], held_back[at]), KERNEL, likelihood, SCORES[score], capacity,
+            "float64", rule,
         )
         for at in parts
     ]  # fmt: skip
@@ -86,15 +87,7 @@ ONE = [np.arange(N)]
 
 
 def refilled(parts, X, y, likelihood):
-    more = {"index_size": 30, "retained": 0.5, "full_until": 5, "rng": np.random.default_rng(0)}
-    return local(parts, X, y, likelihood, kind=RefilledShard, **more)
-
-
-def of_one_class(parts, X, labels):
-    shards = coupled(parts, X, labels, OneAgainstRest(np.zeros(3)))
-    for shard in shards:
-        shard.project(make_basis(KERNEL, np.arange(D), X[:D], "float64"))
-    return [shard.one_class(1) for shard in shards]
+    return local(parts, X, y, likelihood, rule=IndexRule(refill=Refill(30, 0.5, 5, (0,))), kind=RefilledShard)
 
 
 # implementation -> shards of a problem, given how it is divided
@@ -104,7 +97,6 @@ SELECTION = {
 }
 SITES = {
     ProjectedShard: lambda parts: projected(parts, data()[0], targets(Probit(), data()[1]), Probit()),
-    OneClass: lambda parts: of_one_class(parts, *data(classes=3)),
 }
 CLASSES = {CoupledShard: lambda parts: coupled(parts, *data(classes=3), MultivariateProbit(np.zeros(3)))}
 
@@ -346,7 +338,7 @@ def test_inference_needs_no_more_than_plain_messages(kind, parts):
 
 
 @each_division
-@pytest.mark.parametrize("kind", [MultivariateProbit, Softmax, OneAgainstRest], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [MultivariateProbit, Softmax], ids=lambda kind: kind.__name__)
 def test_any_division_infers_the_same_of_many_classes(parts, kind):
     X, labels = data(classes=3)
     likelihood, active = kind(np.array([0.1, 0.0, -0.1])), np.arange(D)

@@ -83,7 +83,7 @@ def test_real_sets_in_other_units(name, dataset):
 
 def test_single_precision_in_other_units(monkeypatch):
     monkeypatch.setattr("infovec.machines.prepare.SMALL_STUBS", 0)
-    monkeypatch.setattr("infovec.machines.one_function.SMALL_STUBS", 0)
+    monkeypatch.setattr("infovec.machines.machine.SMALL_STUBS", 0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
     y, Z = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=500), rng.normal(size=(100, 3))

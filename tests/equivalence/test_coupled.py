@@ -5,6 +5,7 @@ import pytest
 from oracles import class_moments_by_product, fd_gradient, full_coupled_ep, race_by_quadrature
 from scipy.special import log_softmax
 
+from infovec import IVMClassifier
 from infovec.inference import coupled_gradient, infer, infer_coupled, make_basis
 from infovec.kernels import RBF, Bias, Linear, White
 from infovec.learning import LearnedRows, Model, RestEvidence
@@ -172,10 +173,10 @@ def test_classes_against_the_rest_are_machines_for_two(weighted):
 
 def test_asked_to_end_every_class_still_knows_something():
     X, labels = data(60)
-    shards, _ = project(KERNEL, OneAgainstRest(BIAS), X, labels, np.arange(12))
-    found = infer_coupled(shards, watch=lambda sweep: True)
-    assert not found.converged
-    assert np.all(np.abs(found.beliefs.beta[1:]).max(axis=1) > 0.1)
+    model = IVMClassifier(kernel=KERNEL, learn=None, n_active=12, random_state=0)
+    model.set_params(callback=lambda progress: progress.log_evidence is not None).fit(X, labels)
+    assert model.stop_reason_ == "the callback asked to stop"
+    assert all(np.abs(part.beta).max() > 0.1 for part in model.posterior_.parts)
 
 
 @pytest.mark.parametrize("C", [2, 3, 7])

@@ -12,7 +12,7 @@ from infovec.kernels import RBF, Bias, Linear, Matern, White
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
 from infovec.scores import SCORES
 from infovec.selection import Driver, Schedule, StopReason
-from infovec.shards import LocalShard
+from infovec.shards import GivenRows, LocalShard
 
 KERNEL = RBF(1.3, 2.0) + Linear(0.3) + Bias(0.2) + White(0.05)
 N = 30
@@ -52,15 +52,7 @@ def engine(X, y, likelihood, score="entropy", n_shards=1, kernel=KERNEL, seed=1,
     capacity = capacity or n
     shards = [
         LocalShard(
-            rows,
-            X[rows],
-            y[rows],
-            priority[rows],
-            kernel,
-            likelihood,
-            SCORES[score],
-            capacity,
-            "float64",
+            GivenRows(rows, X[rows], y[rows], priority[rows]), kernel, likelihood, SCORES[score], capacity, "float64"
         )
         for rows in np.array_split(np.arange(n), n_shards)
     ]

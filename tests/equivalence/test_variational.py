@@ -9,7 +9,7 @@ from infovec.inference.bound import bound_gradient, left_out, maximise_bound, pr
 from infovec.kernels import RBF, Bias, Linear, White
 from infovec.learning import Model, VariationalBound, learn_kernels, optimise
 from infovec.likelihoods.classes import MultivariateProbit
-from infovec.machines.bound_fit import fit_variational
+from infovec.machines.bound_fit import fit_variational, fit_variational_rows
 from infovec.selection import Schedule, select
 from infovec.shards import Inclusions, Stubs
 
@@ -138,7 +138,7 @@ def test_selection_is_the_papers_on_dense_matrices(kernels):
         dense.include(row)
     np.testing.assert_allclose(found.mean, dense.mean, atol=1e-7)
     np.testing.assert_allclose(found.var, np.column_stack([np.diag(S) for S in dense.cov]), atol=1e-10)
-    fitted = fit_variational(X, y, kernels, 10, approximation="factorised", schedule=ONE_BY_ONE)
+    fitted = fit_variational_rows(X, y, kernels, 10, schedule=ONE_BY_ONE)
     np.testing.assert_array_equal(fitted.active, found.rows)
     mean, var = fitted.predict_latent(X)
     np.testing.assert_allclose(mean, dense.mean, atol=1e-7)
@@ -210,12 +210,6 @@ def test_every_class_learns_a_kernel_of_its_own():
     assert value > shared_value > bound.at(start, likelihood)[0].bound
     with pytest.raises(ParameterError, match="one kernel or 3"):
         fit_variational(X, y, start[:2], 10)
-
-
-def test_what_cannot_be_is_refused():
-    X, y = problem(10)
-    with pytest.raises(ParameterError, match="without active rows of your own"):
-        fit_variational(X, y, SHARED, 5, approximation="factorised", active=np.arange(3))
 
 
 def test_the_expected_auxiliary_variables_are_those_of_the_paper():

@@ -20,7 +20,7 @@ from infovec.inference.bound import left_out as variational_left_out
 from infovec.inference.bound import project as variational_project
 from infovec.kernels import RBF, Bias
 from infovec.likelihoods import Gaussian
-from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.likelihoods.classes import MultivariateProbit, Softmax
 from infovec.posterior import ClassSites, FactorisedPosterior
 from infovec.selection import select as variational_select
 from infovec.selection import select_pairs
@@ -201,9 +201,9 @@ def test_without_a_group_gaussian_rows_are_predicted_from_all_others():
         assert var[i] == pytest.approx(KERNEL.diag(X[i : i + 1])[0] - gain @ k, abs=1e-4)
 
 
-@pytest.mark.parametrize("likelihood", [MultivariateProbit(BIAS), OneAgainstRest(BIAS)], ids=["coupled", "apart"])
-def test_without_a_group_classes_are_predicted_by_the_sites_of_others(likelihood):
+def test_without_a_group_classes_are_predicted_by_the_sites_of_others():
     X, y, group = groups()
+    likelihood = MultivariateProbit(BIAS)
     labels, active = (np.abs(y) * 10).astype(int) % 3, np.unique(group, return_index=True)[1]
     shards, _ = project(KERNEL, likelihood, X, labels, active)
     assert infer_coupled(shards, tolerance=1e-9, max_sweeps=300).converged

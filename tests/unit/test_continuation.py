@@ -76,13 +76,13 @@ def test_growing_after_going_back_stays_right(selection):
         kernel=RBF(0.12), likelihood=Gaussian(0.25), n_active="auto", selection=selection, score="random",
         approximation="factorised", warm_start=True, random_state=0,
     ).fit(X, y)  # fmt: skip
-    driver = model._state.driver
-    held = set(np.flatnonzero(model._state.training.held_back))
+    driver = model._state.selector
+    held = set(np.flatnonzero(model._state.machine.data.held_back))
     for _ in range(3):
         model.grow(60)
-        np.testing.assert_array_equal(driver.representation().X, model._state.training.X[model.active_])
+        np.testing.assert_array_equal(driver.representation().X, model._state.machine.data.X[model.active_])
         shard = driver.shards[0]
-        mean = model._state.training.given.unit.scale * shard.mean
+        mean = model._state.machine.data.given.unit.scale * shard.mean
         np.testing.assert_allclose(mean, model.predict_latent(X[shard.rows])[0], atol=1e-2)
     assert not held & set(model.active_)
     assert held <= set(shard.rows)
@@ -114,9 +114,9 @@ def test_growing_when_settings_changed_in_between():
     model = IVMRegressor(n_active=150, selection="all", approximation="factorised", warm_start=True, random_state=0)
     model.fit(X, y).set_params(max_memory="9MB").grow(10)
     assert len(model.active_) == 160
-    shard = model._state.driver.shards[0]
+    shard = model._state.selector.shards[0]
     assert len(shard.rows) < 9000
-    mean = model._state.training.given.unit.scale * shard.mean
+    mean = model._state.machine.data.given.unit.scale * shard.mean
     np.testing.assert_allclose(mean, model.predict_latent(X[shard.rows])[0], atol=1e-2)
 
 

@@ -31,7 +31,7 @@ from infovec.learning import (
 from infovec.likelihoods import Gaussian, Ordinal, Probit, StudentT
 from infovec.scores import SCORES
 from infovec.selection import Driver, sites_in_order
-from infovec.shards import LocalShard
+from infovec.shards import GivenRows, LocalShard
 
 
 def waves(n=400, seed=0, noise=0.1, columns=2):
@@ -188,7 +188,9 @@ def test_sites_in_order_are_those_of_the_driver(likelihood):
     X, y = waves(40)
     y = np.sign(y) if isinstance(likelihood, Probit) else y
     score = SCORES["entropy"]
-    shard = LocalShard(np.arange(40), X, y, np.linspace(0, 0.9, 40), kernel, likelihood, score, 12, "float64")
+    shard = LocalShard(
+        GivenRows(np.arange(40), X, y, np.linspace(0, 0.9, 40)), kernel, likelihood, score, 12, "float64"
+    )
     driver = Driver([shard], kernel, likelihood, score, 12)
     driver.run(12)
     active = driver.active[:12]

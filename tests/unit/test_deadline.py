@@ -17,7 +17,7 @@ from infovec.likelihoods import Gaussian
 from infovec.likelihoods.classes import MultivariateProbit, Softmax
 from infovec.likelihoods.classes import softmax as softmax_module
 from infovec.machines.all_rows import Projected
-from infovec.machines.bound_fit import fit_variational
+from infovec.machines.bound_fit import fit_variational_rows
 from infovec.machines.pairs import fit_factorised
 from infovec.runtime import NEVER, Deadline, Late, check, current, for_each, work_until
 
@@ -118,7 +118,7 @@ def test_selections_that_are_late_have_a_block():
     assert 0 < sum(map(len, pairs.active)) < sum(map(len, whole.active))
     for some, rows in zip(pairs.active, whole.active, strict=True):
         np.testing.assert_array_equal(some, rows[: len(some)])
-    rows = fit_variational(X, y, RBF(1.0, 4.0), 50, approximation="factorised", deadline=OVER).active
+    rows = fit_variational_rows(X, y, RBF(1.0, 4.0), 50, deadline=OVER).active
     assert 0 < len(rows) < 50
 
 

@@ -10,9 +10,9 @@ from oracles import fd_gradient
 from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias, Linear, Role
-from infovec.learning import ClassKernels, Learning, Model, ProjectedEvidence, optimise
+from infovec.learning import ClassKernels, LearnedRows, Learning, Model, ProjectedEvidence, optimise
 from infovec.likelihoods import Gaussian, Probit
-from infovec.machines.stages import stages
+from infovec.machines.staged import stages
 
 
 def waves(n=400, seed=0, noise=0.1):
@@ -31,7 +31,7 @@ def test_gradient_in_the_steps_of_a_model(tied):
     rows = np.arange(60)
 
     def objective(theta):
-        fresh = ProjectedEvidence(rows, X, np.sign(y), np.arange(0, 60, 6), "float64", True)
+        fresh = ProjectedEvidence(LearnedRows(rows, X, np.sign(y)), np.arange(0, 60, 6))
         return fresh(start.with_theta(theta))
 
     got = objective(theta)[1]

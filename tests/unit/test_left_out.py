@@ -8,7 +8,7 @@ import pytest
 from infovec import IVMClassifier
 from infovec.inference import LeftOut, calibrated, left_out_loss
 from infovec.kernels import RBF, Bias
-from infovec.learning import AgainstRest, Model, ProjectedEvidence
+from infovec.learning import LearnedRows, Model, ProjectedEvidence, RestEvidence
 from infovec.likelihoods import Probit
 from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest
 from infovec.posterior import ProjectedPosterior
@@ -55,9 +55,9 @@ def test_machines_against_the_rest_know_what_they_would_say_without_a_row():
     kernel, rows = RBF(1.5, 9.0) + Bias(1.0), np.arange(36)
     settings = {"kernel": kernel, "learn": None, "n_active": 36, "random_state": 0}
     whole = IVMClassifier(**settings).fit(X, y)
-    machines = [ProjectedEvidence(rows, X, np.where(y == c, 1.0, -1.0), rows, "float64", False, 1e-6) for c in range(3)]
     asked = []
-    rest = AgainstRest(machines, y, lambda c, kernel: asked.append(c) or rows)
+    given = LearnedRows(rows, X, y, blur=False)
+    rest = RestEvidence(given, [rows] * 3, 1e-6, lambda c, kernel: asked.append(c) or rows)
     evidence, loss = rest.left_out(Model.begin(kernel, OneAgainstRest(whole.likelihood_.bias)))
     assert asked == [0, 1, 2]
     assert evidence == pytest.approx(whole.log_evidence_, abs=1e-3)
@@ -65,9 +65,8 @@ def test_machines_against_the_rest_know_what_they_would_say_without_a_row():
     for i in rows:
         others, known = np.delete(rows, i), np.empty((2, 1, 3))
         for c, bias in enumerate(whole.likelihood_.bias):
-            machine = ProjectedEvidence(
-                rows[:-1], X[others], np.where(y[others] == c, 1.0, -1.0), rows[:-1], "float64", False
-            )
+            signs = np.where(y[others] == c, 1.0, -1.0)
+            machine = ProjectedEvidence(LearnedRows(rows[:-1], X[others], signs, blur=False), rows[:-1])
             _, basis, found = machine.settle(kernel, Probit(bias))
             posterior = ProjectedPosterior(kernel, X[others], basis.L, *found.beliefs)
             known[:, :, c] = posterior.predict(X[[i]])

@@ -251,7 +251,7 @@ def test_an_interruption_leaves_a_usable_model_that_can_grow():
         np.testing.assert_allclose(model.predict_latent(X[:20]), whole.predict_latent(X[:20]), rtol=1e-8)
         model.grow(20)
         assert len(model.active_) == d + 20
-        shard = model._state.driver.shards[0]
+        shard = model._state.selector.shards[0]
         np.testing.assert_allclose(shard.mean[:20], model.predict_latent(X[:20])[0], atol=1e-6)
 
 
@@ -270,7 +270,7 @@ def test_time_that_runs_out_in_inference_is_named():
 
 @pytest.mark.parametrize("approximation", ["projected", "factorised"])
 def test_an_interruption_while_learning_soon_leaves_a_usable_model(approximation, monkeypatch):
-    monkeypatch.setattr("infovec.estimators.base._SOON", 0.2)
+    monkeypatch.setattr("infovec.machines.fit._SOON", 0.2)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 8))
     y = (X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=2000) > 0).astype(int)

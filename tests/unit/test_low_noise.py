@@ -25,8 +25,8 @@ def smooth(n, noise, seed=0):
 @pytest.fixture
 def single(monkeypatch):
     """Single precision even for few rows."""
-    for place in ("prepare", "training"):
-        monkeypatch.setattr(f"infovec.estimators.{place}.SMALL_STUBS", 0)
+    for place in ("prepare", "machine"):
+        monkeypatch.setattr(f"infovec.machines.{place}.SMALL_STUBS", 0)
 
 
 @pytest.mark.parametrize("approximation", ["projected", "factorised"])

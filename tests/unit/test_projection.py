@@ -16,7 +16,7 @@ from infovec.errors import NotConverged, ParameterError
 from infovec.inference import Sweep, infer, make_basis, next_damping
 from infovec.inference.settle import stalled
 from infovec.kernels import RBF, Bias
-from infovec.learning import Model, ProjectedEvidence, objective, optimise
+from infovec.learning import LearnedRows, Model, ProjectedEvidence, objective, optimise
 from infovec.likelihoods import Gaussian, Logit, Probit
 from infovec.shards import ProjectedShard
 
@@ -206,7 +206,7 @@ def test_sites_that_overshoot_from_nothing_settle(likelihood):
 def test_evidence_of_sites_that_do_not_settle_is_none(monkeypatch):
     X, y = make_moons(300, noise=0.35, random_state=0)
     monkeypatch.setattr(objective, "_MOST_SWEEPS", 2)
-    evidence = ProjectedEvidence(np.arange(300), X, 2.0 * y - 1.0, np.arange(50), "float64", True)
+    evidence = ProjectedEvidence(LearnedRows(np.arange(300), X, 2.0 * y - 1.0), np.arange(50))
     model = Model.begin(RBF(0.6, 80.0), Logit())
     with pytest.raises(NotConverged, match="do not settle"):
         evidence(model)

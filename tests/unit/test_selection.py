@@ -13,7 +13,7 @@ from infovec.kernels import RBF, Bias, FromFunction, Precomputed, White
 from infovec.likelihoods import Gaussian, Probit, StudentT
 from infovec.scores import SCORES
 from infovec.selection import Driver, Schedule, StopReason
-from infovec.shards import IndexRule, LocalShard, RefilledShard
+from infovec.shards import GivenRows, IndexRule, LocalShard, Refill, RefilledShard
 
 
 def rings(n=120, seed=0):
@@ -206,7 +206,8 @@ def test_stubs_of_a_shrinking_shard_stay_those_of_the_full_one(rule):
     kernel, likelihood, score = RBF(1.0, 9.0) + Bias(), Probit(), SCORES["entropy"]
     targets = 2.0 * y - 1.0
     priority = np.random.default_rng(0).random(500)
-    shard = LocalShard(np.arange(500), X, targets, priority, kernel, likelihood, score, 40, "float64", rule)
+    given = GivenRows(np.arange(500), X, targets, priority)
+    shard = LocalShard(given, kernel, likelihood, score, 40, "float64", rule)
     driver = Driver([shard], kernel, likelihood, score, 40, Schedule(4, 24))
     assert driver.run(40) is StopReason.COMPLETE
     assert len(shard.rows) < 300
@@ -222,10 +223,8 @@ def test_stubs_of_a_refilled_shard_are_right():
     X, y = rings(500)
     kernel, likelihood, score = RBF(1.0, 9.0) + Bias(), Probit(), SCORES["entropy"]
     priority = np.random.default_rng(0).random(500)
-    common = (np.arange(500), X, 2.0 * y - 1.0, priority, kernel, likelihood, score, 60, "float64")
-    shard = RefilledShard(
-        *common, index_size=80, retained=0.5, full_until=10, rng=np.random.default_rng(1)
-    )  # fmt: skip
+    given, rule = GivenRows(np.arange(500), X, 2.0 * y - 1.0, priority), IndexRule(refill=Refill(80, 0.5, 10, (1,)))
+    shard = RefilledShard(given, kernel, likelihood, score, 60, "float64", rule)
     driver = Driver([shard], kernel, likelihood, score, 60, Schedule(4, 24))
     assert driver.run(60) is StopReason.COMPLETE
     assert len(np.unique(driver.active)) == 60

@@ -7,7 +7,7 @@ from infovec import IVMRegressor
 from infovec.kernels import RBF, Bias
 from infovec.learning import Learning, Model, best_of_starts, second_look, starts
 from infovec.likelihoods import Gaussian, Laplace, Probit, StudentT, weighted
-from infovec.machines.stages import stages
+from infovec.machines.staged import stages
 
 
 def flat(model):

@@ -8,7 +8,7 @@ from infovec.inference import Sweep, astray, infer, infer_coupled, make_basis
 from infovec.kernels import RBF
 from infovec.likelihoods import Poisson, StudentT
 from infovec.likelihoods.classes import MultivariateProbit, Softmax
-from infovec.machines.run import Result, not_converged
+from infovec.machines.result import Result, not_converged
 from infovec.shards import CoupledShard, ProjectedShard
 
 N = 80

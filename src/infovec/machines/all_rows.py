@@ -57,8 +57,8 @@ class AllRows(Machine):
     """A machine with the projected posterior: selection, then inference with all rows."""
 
     all_rows = True
-    fewest_sweeps: ClassVar[int] = 1
-    """Whatever the time, where selection has left sites to start from; two, where it has not."""
+    fewest_sweeps: ClassVar[int] = 2
+    """Whatever the time and whoever asks for an end: the posterior has the sites before the last one."""
 
     @abstractmethod
     def shards(self, rows: Rows) -> Sequence[WithSites]:
@@ -105,11 +105,11 @@ class AllRows(Machine):
             if not self.choices.keep:
                 run.selector.release()  # its memory is needed now
                 give_back()
-            interrupted, result = self._infer(run, beyond, wanted)
+            asked, result = self._infer(run, beyond, wanted)
         late = not result.converged and (run.late or run.left == 0.0)
         if stop is StopReason.COMPLETE and (beyond is not None or late):
             stop = StopReason.TIME
-        return StopReason.INTERRUPTED if interrupted else stop, result
+        return asked or stop, result
 
     def _staged(self, run: Run, wanted: int, patience: Patience, held: Rows) -> StopReason:
         """Grow by half as long as rows held back are predicted better, then go back to where they were best."""
@@ -118,9 +118,9 @@ class AllRows(Machine):
             stop = run.select(min(size, wanted), None, SELECTION)
             if stop is not StopReason.COMPLETE:
                 return stop
-            interrupted, result = self._infer(run, held, wanted)
-            if interrupted:
-                return StopReason.INTERRUPTED
+            asked, result = self._infer(run, held, wanted)
+            if asked:
+                return asked
             if patience.ends(run.selector.size, self._predicted(result, held)):
                 cast(Selector, run.selector).rewind(patience.best_size)
                 return StopReason.SETTLED
@@ -143,18 +143,18 @@ class AllRows(Machine):
         order = np.argsort(-self.data.priority, kind="stable")
         return np.setdiff1d(order[int(most) :], active)
 
-    def _infer(self, run: Run, left_out: Rows | None, wanted: int) -> tuple[bool, Result]:
-        """Sites on all rows but those left out; say whether it was interrupted."""
+    def _infer(self, run: Run, left_out: Rows | None, wanted: int) -> tuple[StopReason | None, Result]:
+        """Sites on all rows but those left out; say who asked for an end, if it was asked for."""
         active, sites = run.selector.active[: run.selector.size].copy(), cast(Selector, run.selector).sites
         sites = sites if self.starts_from_sites else None
         with Interruption() as interruption:
-            watch = _Watch(run, wanted, interruption, self.fewest_sweeps + (sites is None))
+            watch = _Watch(run, wanted, interruption, self.fewest_sweeps)
             projected = self.project(active, sites, watch, left_out, run.deadline(interruption))
-            interrupted = interruption.asked
-        if interrupted:
-            run.end = time.perf_counter()
+            asked = StopReason.CALLBACK if watch.told else None
+            if interruption.asked:
+                asked, run.end = StopReason.INTERRUPTED, time.perf_counter()
         give_back()  # what the sweeps took
-        return interrupted, self._result(run, projected, active)
+        return asked, self._result(run, projected, active)
 
     def project(
         self, active: Rows, sites: Sites | None, watch: Watch | None, left_out: Rows | None, deadline: Deadline
@@ -194,7 +194,7 @@ class _Watch:
 
     def __init__(self, run: Run, wanted: int, interruption: Interruption, fewest: int) -> None:
         self.run, self.wanted, self.interruption, self.fewest = run, wanted, interruption, fewest
-        self.start = time.perf_counter()
+        self.start, self.told = time.perf_counter(), False
         self.times = [self.start]
 
     def __call__(self, sweep: Sweep) -> bool:
@@ -202,7 +202,8 @@ class _Watch:
         self.times.append(time.perf_counter())
         selecting = selector.seconds[selector.size - 1] if selector.size else 0.0  # it may be that no row says anything
         seconds, evidence = selecting + self.times[-1] - self.start, (run.before or 0.0) + sweep.log_evidence
-        told = run.tell and run.tell(Progress(selector.size, self.wanted, sweep.change, seconds, None, evidence))
-        known = len(self.times) > self.fewest  # the posterior has the sites before the last sweep
-        run.late = known and run.left < _NEXT * (self.times[-1] - self.times[-2])  # the next one would end too late
-        return bool(told) or (known and self.interruption.asked) or run.late
+        progress = Progress(selector.size, self.wanted, sweep.change, seconds, None, evidence)
+        self.told = self.told or bool(run.tell and run.tell(progress))
+        known = len(self.times) > self.fewest
+        run.late = run.left < _NEXT * (self.times[-1] - self.times[-2])  # the next one would end too late
+        return known and (self.told or self.interruption.asked or run.late)

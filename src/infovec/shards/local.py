@@ -33,7 +33,7 @@ _BLOCK = 128  # inclusions that it is made for: the largest block, unless somebo
 
 def absorbed_at_once(n: int, itemsize: int) -> int:
     """Rows whose stubs a thread makes at once: kernel, product and their sum for a block of inclusions."""
-    return at_once(min(n, _CHUNK), 3 * n_threads() * _BLOCK * itemsize, _FEWEST)
+    return max(1, at_once(min(n, _CHUNK), 3 * n_threads() * _BLOCK * itemsize, _FEWEST))
 
 
 def scored_at_once(row_bytes: int) -> int:
