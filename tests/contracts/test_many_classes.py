@@ -22,7 +22,7 @@ from infovec.likelihoods import Probit, weighted
 from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
 from infovec.machines.bound_fit import fit_variational
 from infovec.posterior import ClassPosterior, ProjectedPosterior, SeparatePosterior
-from infovec.selection import StopReason
+from infovec.runtime import StopReason
 
 FORMS = {
     "ovr": OneAgainstRest, "probit": MultivariateProbit, "softmax": Softmax, "variational": MultivariateProbit,

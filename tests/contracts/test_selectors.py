@@ -10,7 +10,8 @@ from implementations import implementations
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.kernels import RBF, Bias
-from infovec.selection import Driver, GainDriver, InTurns, Selector, StopReason
+from infovec.runtime import StopReason
+from infovec.selection import Driver, GainDriver, InTurns, Selector
 
 N, CLASSES, SAME = 120, 3, 3  # SAME: rows that repeat another one and its class, which count as one
 KERNEL = RBF(1.0, 2.0) + Bias(1.0)

@@ -10,8 +10,9 @@ from sklearn.gaussian_process import kernels as sk
 from infovec.criteria import log_evidence
 from infovec.kernels import RBF, Bias, Linear, Matern, White
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
+from infovec.runtime import StopReason
 from infovec.scores import SCORES
-from infovec.selection import Driver, Schedule, StopReason
+from infovec.selection import Driver, Schedule
 from infovec.shards import GivenRows, LocalShard
 
 KERNEL = RBF(1.3, 2.0) + Linear(0.3) + Bias(0.2) + White(0.05)

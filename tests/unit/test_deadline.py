@@ -19,7 +19,7 @@ from infovec.likelihoods.classes import softmax as softmax_module
 from infovec.machines.all_rows import Projected
 from infovec.machines.bound_fit import fit_variational_rows
 from infovec.machines.pairs import fit_factorised
-from infovec.runtime import NEVER, Deadline, Late, check, current, for_each, work_until
+from infovec.runtime import NEVER, Deadline, Late, Listener, Progress, StopReason, check, current, for_each, work_until
 
 OVER = Deadline(0.0)
 ROOT = Path(__file__).parents[2]
@@ -50,23 +50,40 @@ def classes(n, C, seed=0):
     return X, np.searchsorted(np.quantile(f, np.linspace(0.0, 1.0, C + 1)[1:-1]), f)
 
 
+class Asking(Listener):
+    """Asks for an end when a condition holds."""
+
+    def __init__(self, when):
+        super().__init__()
+        self.when = when
+
+    @property
+    def reason(self):
+        return StopReason.CALLBACK if self.when() else None
+
+
 def test_a_deadline_counts_inside_only():
     check()
     assert current() is NEVER
     with work_until(OVER), pytest.raises(Late):
         check()
     check()
-    asked = [False]
-    deadline = Deadline(asked=lambda: asked[0])
+    listener = Listener(callback=lambda progress: progress.included > 1)
+    deadline = Deadline(listener=listener)
+    listener.tell(Progress(1, 5, 0.0, 0.0, None))
     assert deadline.left == np.inf
-    asked[0] = True
+    assert deadline.reason is None
+    listener.tell(Progress(2, 5, 0.0, 0.0, None))
     assert deadline.over
+    assert deadline.reason is listener.answer() is StopReason.CALLBACK
+    assert deadline.reason is None  # it is answered
+    assert deadline.within(0.0).reason is StopReason.TIME
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_threads_know_the_deadline_of_who_started_them(threads):
     asked, done = [], []
-    deadline = Deadline(asked=lambda: len(asked) > 5)
+    deadline = Deadline(listener=Asking(lambda: len(asked) > 5))
 
     def work(item):
         assert current() is deadline
@@ -172,7 +189,7 @@ def test_preparation_counts_in_the_time(monkeypatch):
 @pytest.mark.usefixtures("own_clock")
 def test_a_table_that_is_late_goes_on_where_it_was(monkeypatch):
     made, whole = [], list(softmax_module._columns)
-    asked = Deadline(asked=lambda: len(made) > 100)
+    asked = Deadline(listener=Asking(lambda: len(made) > 100))
 
     def column(*where):
         made.append(where)
@@ -217,6 +234,6 @@ def test_a_site_cut_short_without_precision_has_its_shift_for_a_mean():
         def sites(self, rows):
             return np.array([0.0, 1e-310, -1e-310, 2.0, 3.0]), np.array([0.0, 0.5, 0.5, 1.0, 0.0])
 
-    precision, mean = Projected(None, Shard(), None).sites(np.arange(5))
+    precision, mean = Projected(None, [Shard()], None, None, None).sites(np.arange(5))
     np.testing.assert_array_equal(mean, [0.0, 0.5, 0.5, 0.5, 0.0])
     np.testing.assert_array_equal(precision, [0.0, 1e-310, -1e-310, 2.0, 3.0])

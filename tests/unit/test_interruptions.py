@@ -76,7 +76,7 @@ def test_every_form_ends_well_and_is_whole_again_when_refitted(form):
     assert again
 
 
-@pytest.mark.parametrize("place", ["driver", "_store", "_end"])
+@pytest.mark.parametrize("place", ["driver", "_store"])
 @pytest.mark.parametrize("approximation", ["projected", "factorised"])
 def test_between_two_stages_it_counts_too(monkeypatch, approximation, place):
     """Before the selection, and when all is done but the noting of it: the next stage has not begun to look out."""
@@ -93,14 +93,9 @@ def test_between_two_stages_it_counts_too(monkeypatch, approximation, place):
 
     with monkeypatch.context() as patch:
         patch.setattr(home, name, interrupted)
-        if place == "_store":
-            with pytest.warns(UserWarning, match="interrupted: the model has 40 of 40 active rows"):
-                model.fit(X, y)
-            assert model.stop_reason_ == "interrupted from the keyboard"
-        else:  # there is nothing yet, or nobody waits for a good moment any more
-            with pytest.raises(KeyboardInterrupt):
-                model.fit(X, y)
-            assert not hasattr(model, "stop_reason_")
+        with pytest.raises(KeyboardInterrupt):  # there is nothing yet, or nobody waits for a good moment any more
+            model.fit(X, y)
+        assert not hasattr(model, "stop_reason_")
     model.fit(X, y)
     assert interruptions.differences(model, whole, X) == []
 
@@ -113,7 +108,7 @@ def test_growing_that_is_interrupted_at_once_leaves_the_model(monkeypatch):
     def interrupted(*arguments):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(base.InformativeVectorMachine, "_end", interrupted)
+    monkeypatch.setattr(base.InformativeVectorMachine, "_store", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.grow(20)
     assert vars(model) == before

@@ -11,8 +11,9 @@ from fixed import IVMClassifier, IVMRegressor
 from infovec.errors import NotPositiveDefinite, ParameterError
 from infovec.kernels import RBF, Bias, FromFunction, Precomputed, White
 from infovec.likelihoods import Gaussian, Probit, StudentT
+from infovec.runtime import StopReason
 from infovec.scores import SCORES
-from infovec.selection import Driver, Schedule, StopReason
+from infovec.selection import Driver, Schedule
 from infovec.shards import GivenRows, IndexRule, LocalShard, Refill, RefilledShard
 
 

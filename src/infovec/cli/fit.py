@@ -14,8 +14,7 @@ import numpy as np
 
 from ..datasets import Reading, Source, open_source
 from ..plain import printable
-from ..runtime import give_back
-from ..selection import Progress
+from ..runtime import Progress, give_back
 from .build import build
 from .gather import Choices, Gathered, gather
 from .model import Model, n_active, save_model

@@ -26,9 +26,9 @@ from ..machines.plan import Plan
 from ..machines.prepare import prepare
 from ..machines.sample import Sample
 from ..machines.stages import predict_seconds
-from ..runtime import Deadline, work_within
+from ..runtime import Callback, work_within
 from ..scores import Score
-from ..selection import Callback, Patience
+from ..selection import Patience
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .ending import announced
 from .inputs import read_weight
@@ -218,8 +218,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
     def _course(self) -> Course:
         """Return until when the work that begins now may go on, and who is told."""
-        seconds = time_limit(self.max_time)
-        return Course(Deadline.after(seconds), seconds, listeners(self))
+        return Course.of(time_limit(self.max_time), listeners(self))
 
     @abstractmethod
     def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:

@@ -5,7 +5,7 @@ from typing import Any, TypeVar, cast
 
 from sklearn.base import BaseEstimator
 
-from ..selection import Callback, Progress
+from ..runtime import Callback, Progress
 from .progress import ProgressBar
 
 try:

@@ -17,13 +17,14 @@ from ..machines.against_rest import AgainstRest
 from ..machines.classes import class_bias
 from ..machines.defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
 from ..machines.machine import Machine
+from ..runtime import Callback
 from ..scores import Score
-from ..selection import Callback
 from .base import Read
 from .class_weight import ClassWeight, class_shift
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
 from .kinds import MULTI_CLASS
+from .records import in_files
 from .settings import check_choice
 
 __all__ = ["IVMClassifier"]
@@ -31,6 +32,7 @@ __all__ = ["IVMClassifier"]
 _MOST_COPIES = 1e4  # sites of one row of coupled classes, beyond which they do not settle
 
 
+@in_files
 class IVMClassifier(DiscreteMachine):
     """Informative vector machine for two classes or more: a sparse Gaussian process classifier.
 

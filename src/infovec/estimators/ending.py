@@ -6,8 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..machines.fit import Ended
 from ..machines.result import not_converged
-from ..runtime import outside
-from ..selection import StopReason
+from ..runtime import StopReason, outside
 
 __all__ = ["announced"]
 

@@ -14,9 +14,8 @@ from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..machines.defaults import ORDINAL_VARIANCE, named, ordinal
-from ..runtime import outside
+from ..runtime import Callback, outside
 from ..scores import Score
-from ..selection import Callback
 from .base import Read
 from .class_weight import ClassWeight, class_shift
 from .discrete import DiscreteMachine, discrete

@@ -3,7 +3,7 @@
 import sys
 import time
 
-from ..selection import Progress
+from ..runtime import Progress
 
 __all__ = ["ProgressBar"]
 

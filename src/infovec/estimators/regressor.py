@@ -21,9 +21,8 @@ from ..machines.fit import Ended
 from ..machines.sample import Sample
 from ..machines.unit import Unit
 from ..numerics.residuals import normal_scores
-from ..runtime import outside
+from ..runtime import Callback, outside
 from ..scores import Score
-from ..selection import Callback
 from .base import InformativeVectorMachine, Read
 from .inputs import read
 from .records import in_files

@@ -11,8 +11,8 @@ from ..kernels import Kernel
 from ..learning import RestEvidence
 from ..likelihoods.classes import OneAgainstRest
 from ..posterior import FactorisedPosterior, ProjectedPosterior
-from ..runtime import Interruption
-from ..selection import Patience, StopReason
+from ..runtime import StopReason
+from ..selection import Patience
 from .budget import Needs, Sizes, inference_need, selection_need
 from .class_by_class import Separate, SeparateClasses, rows_that_tell, together
 from .classes import ClassMachine
@@ -82,15 +82,12 @@ class AgainstRest(ClassMachine):
         assert isinstance(classes, SeparateClasses)
         telling = rows_that_tell(self.data, self.kernel, self.work.dtype, wanted, C, run)
         parts, stop = list[Separate](), StopReason.COMPLETE
-        with Interruption() as interruption:
-            for c in range(C):
-                ended = stop in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each other one is enough
-                left = 0.0 if ended else run.left / (C - c)
-                reason, part = self._fit_class(c, classes, wanted, run, left, telling, parts)
-                parts.append(part)
-                stop = max(stop, reason, key=_gravity)
-                if interruption.answer():
-                    stop = StopReason.INTERRUPTED
+        for c in range(C):
+            ended = stop in (StopReason.INTERRUPTED, StopReason.CALLBACK)  # a block for each of the others is enough
+            left = 0.0 if ended else run.left / (C - c)
+            reason, part = self._fit_class(c, classes, wanted, run, left, telling, parts)
+            parts.append(part)
+            stop = max(stop, reason, run.listener.answer() or stop, key=_gravity)
         classes.note(parts, time.perf_counter() - start)
         return stop, together(self.data, self.likelihood, parts, classes.active, telling, run.last)
 
@@ -111,7 +108,8 @@ class AgainstRest(ClassMachine):
         selector = classes.selectors[c] if self.choices.keep else classes.selectors.pop()
         selector.enlarge(wanted, self.work.index.max_entries)
         evidence = sum(part.log_evidence for part in before) if before else None
-        stop, found = one.finish(Run(selector, run.tell, left, run.soon, telling, evidence), wanted, self.patience)
+        own = Run(selector, run.deadline.within(left), run.soon, telling, evidence)
+        stop, found = one.finish(own, wanted, self.patience)
         assert isinstance(found.posterior, FactorisedPosterior | ProjectedPosterior)
         assert found.left_out is not None
         return stop, Separate(

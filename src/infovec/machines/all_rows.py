@@ -12,8 +12,8 @@ from .._types import Floats, Inputs, Rows
 from ..inference import Inference, Sweep, Watch, make_basis, too_sharp
 from ..likelihoods import Discrete, Likelihood, total_weight
 from ..posterior import Posterior
-from ..runtime import Deadline, Interruption, give_back
-from ..selection import Patience, Progress, Selector, StopReason
+from ..runtime import Deadline, Progress, StopReason, give_back
+from ..selection import Patience, Selector
 from ..shards import Basis, WithSites
 from .machine import AnyLikelihood, Machine
 from .residuals import residuals
@@ -93,19 +93,16 @@ class AllRows(Machine):
 
     def finish(self, run: Run, wanted: int, patience: Patience | None) -> tuple[StopReason, Result]:
         """Select, and infer with all rows."""
-        with Interruption() as interruption:
-            held = np.flatnonzero(self.data.held_back)
-            stop = (
-                run.select(wanted, None, SELECTION) if patience is None else self._staged(run, wanted, patience, held)
-            )
-            if interruption.answer():  # the rows so far need sites, for which there is a little time
-                stop = StopReason.INTERRUPTED
-                run.hurry()
-            beyond = self._beyond_time(run)
-            if not self.choices.keep:
-                run.selector.release()  # its memory is needed now
-                give_back()
-            asked, result = self._infer(run, beyond, wanted)
+        held = np.flatnonzero(self.data.held_back)
+        stop = run.select(wanted, None, SELECTION) if patience is None else self._staged(run, wanted, patience, held)
+        asked = run.listener.answer()
+        if asked is StopReason.INTERRUPTED:  # the rows so far need sites, for which there is a little time
+            run.hurry()
+        stop, beyond = asked or stop, self._beyond_time(run)
+        if not self.choices.keep:
+            run.selector.release()  # its memory is needed now
+            give_back()
+        asked, result = self._infer(run, beyond, wanted)
         late = not result.converged and (run.late or run.left == 0.0)
         if stop is StopReason.COMPLETE and (beyond is not None or late):
             stop = StopReason.TIME
@@ -136,7 +133,7 @@ class AllRows(Machine):
     def _beyond_time(self, run: Run) -> Rows | None:
         """Rows for which not even a few sweeps would end in time, the last in line; None if there are none."""
         n, active = self.data.n, run.selector.active[: run.selector.size]
-        a_row = self.sweeps_seconds(len(active)) if run.timed else 0.0
+        a_row = self.sweeps_seconds(len(active)) if run.deadline.timed else 0.0
         most = max(run.left / a_row, len(active), _FEWEST_ROWS) if a_row else n
         if most >= n:
             return None
@@ -147,12 +144,11 @@ class AllRows(Machine):
         """Sites on all rows but those left out; say who asked for an end, if it was asked for."""
         active, sites = run.selector.active[: run.selector.size].copy(), cast(Selector, run.selector).sites
         sites = sites if self.starts_from_sites else None
-        with Interruption() as interruption:
-            watch = _Watch(run, wanted, interruption, self.fewest_sweeps)
-            projected = self.project(active, sites, watch, left_out, run.deadline(interruption))
-            asked = StopReason.CALLBACK if watch.told else None
-            if interruption.asked:
-                asked, run.end = StopReason.INTERRUPTED, time.perf_counter()
+        watch = _Watch(run, wanted, self.fewest_sweeps)
+        projected = self.project(active, sites, watch, left_out, run.deadline)
+        asked = run.listener.answer()
+        if asked is StopReason.INTERRUPTED:
+            run.hurry(0.0)
         give_back()  # what the sweeps took
         return asked, self._result(run, projected, active)
 
@@ -190,20 +186,16 @@ class AllRows(Machine):
 
 
 class _Watch:
-    """Told of every sweep; says when to end: who is told wants it, there was an interruption, or time runs out."""
+    """Told of every sweep; says when to end: somebody asks for it, or time runs out."""
 
-    def __init__(self, run: Run, wanted: int, interruption: Interruption, fewest: int) -> None:
-        self.run, self.wanted, self.interruption, self.fewest = run, wanted, interruption, fewest
-        self.start, self.told = time.perf_counter(), False
-        self.times = [self.start]
+    def __init__(self, run: Run, wanted: int, fewest: int) -> None:
+        self.run, self.wanted, self.fewest, self.times = run, wanted, fewest, [time.perf_counter()]
 
     def __call__(self, sweep: Sweep) -> bool:
         run, selector = self.run, self.run.selector
         self.times.append(time.perf_counter())
         selecting = selector.seconds[selector.size - 1] if selector.size else 0.0  # it may be that no row says anything
-        seconds, evidence = selecting + self.times[-1] - self.start, (run.before or 0.0) + sweep.log_evidence
-        progress = Progress(selector.size, self.wanted, sweep.change, seconds, None, evidence)
-        self.told = self.told or bool(run.tell and run.tell(progress))
-        known = len(self.times) > self.fewest
+        seconds, evidence = selecting + self.times[-1] - self.times[0], (run.before or 0.0) + sweep.log_evidence
+        run.listener.tell(Progress(selector.size, self.wanted, sweep.change, seconds, None, evidence))
         run.late = run.left < _NEXT * (self.times[-1] - self.times[-2])  # the next one would end too late
-        return known and (self.told or self.interruption.asked or run.late)
+        return len(self.times) > self.fewest and (run.late or run.listener.reason is not None)

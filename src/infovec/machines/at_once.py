@@ -9,8 +9,8 @@ from .._types import Rows
 from ..errors import ParameterError
 from ..inference import without_own_site
 from ..posterior import FactorisedPosterior
-from ..runtime import Deadline, Interruption
-from ..selection import Patience, Progress, StopReason
+from ..runtime import Deadline, Progress, StopReason
+from ..selection import Patience
 from .class_by_class import Separate, SeparateClasses, rows_that_tell, together
 from .coupled import CoupledClasses
 from .plan import Plan
@@ -57,11 +57,9 @@ class AtOnce(CoupledClasses):
         assert isinstance(classes, SeparateClasses)
         rows = data.first_in_line(self.work.looked_at, self.work.initial)
         telling = rows_that_tell(data, self.kernel, self.work.dtype, wanted, self.n_functions, run)
-        with Interruption() as interruption:
-            deadline = run.deadline(interruption)
-            chosen = self.choose(wanted, rows, deadline)
-            stop = StopReason.TIME if chosen.fewer and deadline.over else StopReason.COMPLETE
-            stop = StopReason.INTERRUPTED if deadline.asked() else stop
+        chosen = self.choose(wanted, rows, run.deadline)
+        stop = StopReason.TIME if chosen.fewer and run.deadline.over else StopReason.COMPLETE
+        stop = run.listener.answer() or stop
         parts = [
             Separate(
                 part, active, part.precision, part.site_mean,
@@ -70,8 +68,7 @@ class AtOnce(CoupledClasses):
             for part, active in chosen.parts
         ]  # fmt: skip
         classes.note(parts, time.perf_counter() - start)
-        if run.tell:
-            run.tell(Progress(classes.size, wanted, 0.0, 0.0, None))
+        run.listener.tell(Progress(classes.size, wanted, 0.0, 0.0, None))
         result = together(data, self.likelihood, parts, classes.active, telling, run.last)
         return stop, result._replace(log_evidence=chosen.log_evidence)
 

@@ -10,7 +10,7 @@ from ..inference import MOST_ROWS, LeftOut, Sweep, calibrated, some_rows
 from ..kernels import Kernel
 from ..likelihoods.classes import ClassLikelihood
 from ..posterior import FactorisedPosterior, ProjectedPosterior, SeparatePosterior
-from ..runtime import Deadline
+from ..runtime import NEVER, Deadline
 from ..selection import Selector
 from .data import Data
 from .result import Result
@@ -53,7 +53,7 @@ class SeparateClasses:
         self.initial: Rows = np.empty(0, dtype=np.intp)
         self.active, self.scores, self.seconds = np.empty(0, dtype=np.intp), np.empty(0), np.empty(0)
 
-    def include(self, rows: Rows) -> None:
+    def include(self, rows: Rows, deadline: Deadline = NEVER) -> None:
         """Make given rows active first, for every class."""
         self.initial = rows
 
@@ -76,7 +76,7 @@ class SeparateClasses:
 def rows_that_tell(data: Data, kernel: Kernel, dtype: str, d: int, n_classes: int, run: Run) -> Rows:
     """Rows to calibrate by: some, or as many as can be predicted by all classes in a small share of the time."""
     most = MOST_ROWS
-    if run.timed:
+    if run.deadline.timed:
         a_row = n_classes * prediction_seconds(data, kernel, dtype, d)
         most = max(_FEWEST, min(most, int(_CALIBRATION * run.left / max(a_row, 1e-12))))
     return some_rows(data.priority, most)

@@ -2,12 +2,11 @@
 
 import logging
 import time
-from collections.abc import Callable
 from typing import NamedTuple
 
 from ..learning import Learning, Step
-from ..runtime import Deadline, Interruption, give_back
-from ..selection import Chooser, Patience, Progress, StopReason
+from ..runtime import Callback, Deadline, Interruption, Listener, StopReason, give_back
+from ..selection import Chooser, Patience
 from .in_time import in_time
 from .learn import learn
 from .machine import Machine
@@ -25,9 +24,19 @@ _LEARNING_SHARE = 0.5  # of the time, so that there is some left to fit the mode
 class Course(NamedTuple):
     """Until when a fit may go on, and who is told of it."""
 
-    deadline: Deadline
-    seconds: float  # from the start to the deadline
-    tell: Callable[[Progress], bool] | None
+    end: float  # by time.perf_counter
+    seconds: float  # from the start to there
+    callback: Callback | None = None
+
+    @classmethod
+    def of(cls, seconds: float, callback: Callback | None) -> "Course":
+        """Return one that begins now."""
+        return cls(time.perf_counter() + seconds, seconds, callback)
+
+    def run(self, selector: Chooser, listener: Listener, learned: float = 0.0) -> Run:
+        """Return the rest of it, after so many seconds of learning."""
+        left = max(self.end - time.perf_counter(), _AT_LEAST * self.seconds)  # a model without active rows is none
+        return Run(selector, Deadline.after(left, listener), max(_SOON, _SOON_SHARE * learned))
 
 
 class Ended(NamedTuple):
@@ -56,22 +65,24 @@ def begin(machine: Machine, course: Course, learning: Learning | None, tied: boo
     tied : bool
         Whether length scales of columns move together.
     """
-    start, n, deadline = time.perf_counter(), machine.data.n, course.deadline
-    steps, learned, cut, short = list[Step](), 0.0, False, False
+    start, n, steps, learned, cut, short = time.perf_counter(), machine.data.n, list[Step](), 0.0, False, False
     with Interruption() as interruption:
+        listener = Listener(interruption, course.callback)
+        deadline = Deadline(course.end, listener)
         machine = in_time(machine, deadline, 1.0 if learning is None else 1.0 - _LEARNING_SHARE)
         if learning is not None:
-            most = _LEARNING_SHARE * deadline.left
-            machine, steps = _learn(machine, course, most, learning, tied)
-            learned = time.perf_counter() - start
-            machine, short = in_time(machine, deadline), learned > most
+            most = deadline.within(_LEARNING_SHARE * deadline.seconds)
+            machine, steps, _ = learn(machine, tied, most, learning)
+            give_back()
+            cut = listener.answer() is StopReason.INTERRUPTED
+            learned, short = time.perf_counter() - start, most.seconds == 0.0
+            machine = in_time(machine, deadline)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", machine.plan())
-        cut = learning is not None and interruption.answer()
         selector = machine.selector()
-        selector.include(machine.work.initial)
-        run = _run(selector, course, learned)
-        cut = cut or (learning is not None and interruption.answer())
+        selector.include(machine.work.initial, deadline)
+        run = course.run(selector, listener, learned)
+        cut = cut or (learning is not None and listener.answer() is StopReason.INTERRUPTED)
         if cut:
             run.hurry()
         stop, result = machine.finish(run, machine.work.wanted, machine.patience)
@@ -79,8 +90,8 @@ def begin(machine: Machine, course: Course, learning: Learning | None, tied: boo
     if (fewer or short) and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
         stop = StopReason.TIME
     _log.info("actual: %d rows in %.3g s", selector.size, time.perf_counter() - start)
-    stop = StopReason.INTERRUPTED if interruption.noted else stop
-    wanted, noted = machine.work.wanted, interruption.noted
+    noted = interruption.noted
+    stop, wanted = StopReason.INTERRUPTED if noted else stop, machine.work.wanted
     return Ended(machine, selector, result, stop, wanted, steps, learned, cut, noted or fewer)
 
 
@@ -89,27 +100,7 @@ def go_on(machine: Machine, selector: Chooser, wanted: int, patience: Patience |
     wanted = min(wanted, selector.n_rows)
     selector.enlarge(wanted, machine.within_limit(wanted, machine.work.itemsize).index.max_entries)
     with Interruption() as interruption:
-        stop, result = machine.finish(_run(selector, course, 0.0), wanted, patience)
+        run = course.run(selector, Listener(interruption, course.callback))
+        stop, result = machine.finish(run, wanted, patience)
     stop = StopReason.INTERRUPTED if interruption.noted else stop
     return Ended(machine, selector, result, stop, wanted, [], 0.0, False, interruption.noted)
-
-
-def _run(selector: Chooser, course: Course, learned: float) -> Run:
-    left = max(course.deadline.left, _AT_LEAST * course.seconds)  # a model without active rows is none
-    return Run(selector, course.tell, left, max(_SOON, _SOON_SHARE * learned))
-
-
-def _learn(
-    machine: Machine, course: Course, max_seconds: float, learning: Learning, tied: bool
-) -> tuple[Machine, list[Step]]:
-    """Find parameters by the evidence."""
-    start = time.perf_counter()
-
-    def watch(step: Step) -> bool:
-        seconds = time.perf_counter() - start
-        progress = Progress(0, machine.work.wanted, 0.0, seconds, None, step.criterion)
-        return course.tell is not None and course.tell(progress)
-
-    learned = learn(machine, tied, max_seconds, watch, learning)
-    give_back()
-    return learned.machine, learned.steps

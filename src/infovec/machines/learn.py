@@ -1,11 +1,10 @@
 """Learning, once or from several starts, by the criterion that was asked for."""
 
-from collections.abc import Callable
 from typing import cast
 
 import numpy as np
 
-from ..learning import Learning, Model, Step, alike
+from ..learning import Learning, Model, alike
 from ..likelihoods import Likelihood
 from ..runtime import Deadline
 from .against_rest import AgainstRest
@@ -20,10 +19,8 @@ __all__ = ["learn"]
 
 _SPREAD = 1.0  # of the steps between one start and another, on the free scale
 
-Tell = Callable[[Step], object]
 
-
-def learn(machine: Machine, tied: bool, max_seconds: float, tell: Tell | None, learning: Learning) -> Learned[Machine]:
+def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning) -> Learned[Machine]:
     """Find parameters of kernel and likelihood.
 
     Parameters
@@ -32,56 +29,44 @@ def learn(machine: Machine, tied: bool, max_seconds: float, tell: Tell | None, l
         With the parameters to start from.
     tied : bool
         Whether length scales of columns move together.
-    max_seconds : float
-        When they are used up the best parameters so far are taken.
-    tell : callable, optional
-        Told of every evaluation; a true answer ends learning.
+    deadline : Deadline
+        When it is over the best parameters so far are taken; it is told of every evaluation.
     learning : Learning
         The EP evidence is that of the posterior that will be fitted, with many functions that of the projected one;
         other criteria are those of the factorised one.
     """
     if isinstance(machine, AgainstRest) and machine.kernels:
-        return _learn_each(machine, tied, max_seconds, tell, learning)  # type: ignore[return-value]
-    deadline, told = Deadline.after(max_seconds), False
-
-    def watch(step: Step) -> bool:
-        nonlocal told
-        told = told or bool(tell and tell(step))
-        return told
-
+        return _learn_each(machine, tied, deadline, learning)  # type: ignore[return-value]
     model = Model.begin(machine.kernel, cast(Likelihood, machine.likelihood), tied, learning)
-    best = _search(machine, model, max_seconds, watch, learning)
+    best = _search(machine, model, deadline, learning)
     steps, rng = best.steps, np.random.default_rng(int(1e9 * machine.data.priority[0]))
     for _ in range(learning.restarts):
-        if told or best.interrupted or deadline.over:
+        if deadline.over:
             break
         low, high = model.bounds.T
         start = model.with_theta(np.clip(_SPREAD * rng.normal(size=model.size), low, high))
-        other = _search(machine, start, deadline.left, watch, learning)
+        other = _search(machine, start, deadline, learning)
         steps = steps + other.steps
-        interrupted = best.interrupted or other.interrupted
-        best = (other if other.level > best.level else best)._replace(interrupted=interrupted)
+        best = other if other.level > best.level else best
     return best._replace(steps=alike(steps, model, machine.data.X.shape[-1]))
 
 
-def _search(machine: Machine, model: Model, max_seconds: float, tell: Tell, learning: Learning) -> Learned[Machine]:
+def _search(machine: Machine, model: Model, deadline: Deadline, learning: Learning) -> Learned[Machine]:
     """Learn from one start: by stages where there is an objective with all rows, else by major steps."""
     if isinstance(machine, Staged) and learning.by_all_rows:
-        return learn_by_stages(machine, model, max_seconds, tell, learning)  # type: ignore[return-value]
+        return learn_by_stages(machine, model, deadline, learning)  # type: ignore[return-value]
     assert isinstance(machine, OneFunction)
-    return learn_by_major_steps(machine, model, max_seconds, tell, learning)  # type: ignore[return-value]
+    return learn_by_major_steps(machine, model, deadline, learning)  # type: ignore[return-value]
 
 
-def _learn_each(
-    machine: AgainstRest, tied: bool, max_seconds: float, tell: Tell | None, learning: Learning
-) -> Learned[AgainstRest]:
+def _learn_each(machine: AgainstRest, tied: bool, deadline: Deadline, learning: Learning) -> Learned[AgainstRest]:
     """A kernel and a bias for every class, by its own machine against the rest, each in its share of the time."""
-    C, deadline, found = machine.n_functions, Deadline.after(max_seconds), list[Learned[OneFunction]]()
+    C, found = machine.n_functions, list[Learned[OneFunction]]()
     for c in range(C):
-        if found and found[-1].interrupted:
+        if found and deadline.listener.reason:
             break
-        one = learn(machine.machine(c), tied, deadline.left / (C - c), tell, learning)
+        one = learn(machine.machine(c), tied, deadline.within(deadline.seconds / (C - c)), learning)
         found.append(cast(Learned[OneFunction], one))
     steps, level = [step for one in found for step in one.steps], sum(one.level for one in found)
     learned = machine.with_machines([one.machine for one in found])
-    return Learned(learned, steps, found[-1].interrupted, level)
+    return Learned(learned, steps, level)

@@ -15,8 +15,8 @@ from ..kernels import Kernel
 from ..learning import Step
 from ..likelihoods import total_weight
 from ..likelihoods.parts import row_bytes
-from ..runtime import outside
-from ..selection import Chooser, Patience, Schedule, StopReason
+from ..runtime import StopReason, outside
+from ..selection import Chooser, Patience, Schedule
 from ..shards import IndexRule, cut, share
 from .budget import Needs, Sizes, within
 from .data import Data

@@ -1,6 +1,6 @@
 """Major steps for the criteria of the factorised posterior: select, move the parameters, and select again."""
 
-from collections.abc import Callable
+import time
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -21,9 +21,9 @@ from ..learning import (
     second_look,
 )
 from ..likelihoods import total_weight
-from ..runtime import Deadline, Interruption, Late, give_back, limited, work_until
+from ..runtime import Deadline, Late, give_back, limited, work_until
 from ..selection import Driver, sites_in_order
-from .learned import Learned
+from .learned import Learned, told
 from .one_function import OneFunction
 from .staged import ACTIVE_FOR_MANY, MANY
 
@@ -40,8 +40,7 @@ _HALVINGS = 3  # times that a step is halved where no rows can be selected
 def learn_by_major_steps(
     machine: OneFunction,
     model: Model,
-    max_seconds: float,
-    tell: Callable[[Step], object] | None,
+    deadline: Deadline,
     learning: Learning,
 ) -> Learned[OneFunction]:
     """Learn parameters by a criterion of the factorised posterior (SLH 3.3, LSH05 algorithm 2, Thesis 4.5.3).
@@ -51,46 +50,33 @@ def learn_by_major_steps(
     machine : OneFunction
     model : Model
         The parameters to start from, and how they move.
-    max_seconds : float
-        When they are used up the best parameters so far are taken.
-    tell : callable, optional
-        Told of every evaluation; a true answer ends learning.
+    deadline : Deadline
+        When it is over the best parameters so far are taken; it is told of every evaluation.
     learning : Learning
     """
-    with Interruption() as interruption:
-        deadline = Deadline.after(max_seconds)._replace(asked=lambda: interruption.asked)
-        search = _Search(machine, learning, deadline, tell)
-        if model.size:
-            n = machine.data.n
-            large = min(machine.work.wanted, _MOST_ACTIVE), min(n, learning.max_rows or n)
-            with work_until(deadline):
-                if learning.warm_up:
-                    model = search.warm_up(model, *large)
-                model = search.majors(model, *large, learning.major_steps or _MAJOR)
-        interrupted = interruption.asked
+    search, n = _Search(machine, learning, deadline), machine.data.n
+    if model.size:
+        large = min(machine.work.wanted, _MOST_ACTIVE), min(n, learning.max_rows or n)
+        with work_until(deadline):
+            if learning.warm_up:
+                model = search.warm_up(model, *large)
+            model = search.majors(model, *large, learning.major_steps or _MAJOR)
     learned = machine.with_parameters(model.kernel, model.likelihood, model.size).sufficient()
-    return Learned(learned, search.steps, interrupted, search.level)
+    return Learned(learned, search.steps, search.level)
 
 
 class _Search:
-    def __init__(
-        self,
-        machine: OneFunction,
-        learning: Learning,
-        deadline: Deadline,
-        tell: Callable[[Step], object] | None,
-    ) -> None:
-        self.machine, self.learning, self.deadline, self.tell = machine, learning, deadline, tell
-        self.plan, self.steps, self.level, self.told = FACTORISED[learning.criterion], list[Step](), -np.inf, False
+    def __init__(self, machine: OneFunction, learning: Learning, deadline: Deadline) -> None:
+        self.machine, self.learning, self.deadline, self.start = machine, learning, deadline, time.perf_counter()
+        self.plan, self.steps, self.level = FACTORISED[learning.criterion], list[Step](), -np.inf
         self.likelihood = machine.likelihood  # of the rows that were selected from last
 
     @property
     def over(self) -> bool:
-        return self.told or self.deadline.over
+        return self.deadline.over
 
     def watch(self, step: Step) -> bool:
-        self.told = self.told or bool(self.tell and self.tell(step))
-        return self.over
+        return told(self.deadline, step, self.machine.work.wanted, self.start)
 
     def warm_up(self, model: Model, wanted: int, n: int) -> Model:
         """Go some steps on few rows with few of them active; also from other length scales, if they look better.

@@ -25,8 +25,8 @@ from ..inference import cost as sweep_cost
 from ..learning import Model, ProjectedEvidence, Step, refine_scales
 from ..likelihoods import Discrete, Gaussian, Likelihood, total_weight
 from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior
-from ..runtime import Deadline, best_of_three, give_back, own_threads
-from ..selection import Driver, GainDriver, Patience, StopReason
+from ..runtime import Deadline, StopReason, best_of_three, give_back, own_threads
+from ..selection import Driver, GainDriver, Patience
 from ..selection.cost import calibrate, predict_seconds
 from ..selection.precision import sufficient_precision
 from ..shards import Basis, GivenRows, LocalShard, ProjectedShard, RefilledShard, SiteShard, WithSites, cut

@@ -1,6 +1,6 @@
 """Learning on the evidence of all rows: rows and active sets that grow, and the parameters that suit each of them."""
 
-from collections.abc import Callable
+import time
 from contextlib import suppress
 from itertools import repeat
 from typing import cast
@@ -11,9 +11,9 @@ from .._types import Rows
 from ..inference.cost import calibrate, predict_evaluations
 from ..learning import Learning, Model, Step, best_of_starts, find_scale, optimise, separable, separate
 from ..likelihoods import Likelihood
-from ..runtime import Deadline, Interruption, Late, give_back, own_threads, work_until
+from ..runtime import Deadline, Late, give_back, own_threads, work_until
 from .budget import learning_sizes
-from .learned import Learned
+from .learned import Learned, told
 from .machine import Machine
 from .staged import MANY, Objective, Stage, Staged, stages
 
@@ -26,8 +26,7 @@ _USUAL_FOR_MANY = 100  # in the first one, where there are many parameters
 def learn_by_stages(
     machine: Staged,
     model: Model,
-    max_seconds: float,
-    tell: Callable[[Step], object] | None,
+    deadline: Deadline,
     learning: Learning = Learning(),
 ) -> Learned[Staged]:
     """Maximise the evidence: cheaply at first, at the full active set in the end.
@@ -37,36 +36,29 @@ def learn_by_stages(
     machine : Staged
     model : Model
         The parameters to start from, and how they move.
-    max_seconds : float
-        When they are used up the best parameters so far are taken.
-    tell : callable, optional
-        Told of every evaluation; a true answer ends learning.
+    deadline : Deadline
+        When it is over the best parameters so far are taken; it is told of every evaluation.
     learning : Learning
         Of which the numbers of steps count, if they are given: for stages as large as the last one.
     """
-    with Interruption() as interruption:
-        deadline = Deadline.after(max_seconds)._replace(asked=lambda: interruption.asked)
-        search = _Search(machine, model, deadline, tell)
-        plan = _planned(_stages_of(machine, _many(model)), learning)
-        for number, stage in enumerate(plan):
-            if deadline.over or not model.size:
-                break
-            give_back()  # what the stage before took
-            with suppress(Late), work_until(deadline), own_threads():
-                search.run(stage, number == 0, number == max(len(plan) - 2, 0), number == len(plan) - 1)
-        interrupted = interruption.asked
+    search = _Search(machine, model, deadline)
+    plan = _planned(_stages_of(machine, _many(model)), learning)
+    for number, stage in enumerate(plan):
+        if deadline.over or not model.size:
+            break
+        give_back()  # what the stage before took
+        with suppress(Late), work_until(deadline), own_threads():
+            search.run(stage, number == 0, number == max(len(plan) - 2, 0), number == len(plan) - 1)
     found = search.model
     learned = machine.with_parameters(found.kernel, found.likelihood, found.size).sufficient()
-    return Learned(learned, search.steps, interrupted, search.level)
+    return Learned(learned, search.steps, search.level)
 
 
 class _Search:
     """Parameters on their way through the stages."""
 
-    def __init__(
-        self, machine: Staged, model: Model, deadline: Deadline, tell: Callable[[Step], object] | None
-    ) -> None:
-        self.whole, self.model, self.deadline, self.tell = machine, model, deadline, tell
+    def __init__(self, machine: Staged, model: Model, deadline: Deadline) -> None:
+        self.whole, self.model, self.deadline, self.start = machine, model, deadline, time.perf_counter()
         self.part: Machine = machine  # that is learned on
         self.steps, self.level = list[Step](), -np.inf
         self.free = (
@@ -74,7 +66,7 @@ class _Search:
         )  # nobody said how length scales are learned
 
     def watch(self, step: Step) -> bool:
-        return bool(self.tell and self.tell(self.part.shown(step))) or self.deadline.over
+        return told(self.deadline, self.part.shown(step), self.whole.work.wanted, self.start)
 
     def run(self, stage: Stage, first: bool, before_last: bool, last: bool) -> None:
         """Select, and move the parameters."""

@@ -2,17 +2,22 @@
 
 from .caller import outside
 from .clock import best_of_three, seconds_of, seconds_per_row
-from .deadline import NEVER, Deadline, Late, check, current, work_until
+from .deadline import NEVER, Deadline, Late, Listener, check, current, work_until
 from .heap import give_back
 from .interrupt import Interruption
+from .progress import Callback, Progress, StopReason
 from .room import at_once, limit, pieces, work_within
 from .threads import for_each, limited, n_threads, own_threads, parts
 
 __all__ = [
     "NEVER",
+    "Callback",
     "Deadline",
     "Interruption",
     "Late",
+    "Listener",
+    "Progress",
+    "StopReason",
     "at_once",
     "best_of_three",
     "check",

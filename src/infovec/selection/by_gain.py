@@ -8,10 +8,9 @@ import numpy as np
 from .._types import Floats, Mask, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..runtime import Interruption
+from ..runtime import NEVER, Deadline, Progress, StopReason
 from ..shards import SiteShard
 from .gain_blocks import choose_block
-from .protocol import Callback, Progress, StopReason
 from .schedule import Patience, Schedule
 
 __all__ = ["GainDriver"]
@@ -62,15 +61,14 @@ class GainDriver:
         self.active[new], self.scores[new], self.seconds[new] = rows, gains, seconds
         self.size += len(rows)
 
-    def include(self, rows: Rows) -> None:
+    def include(self, rows: Rows, deadline: Deadline = NEVER) -> None:
         """Make given rows active first."""
         self._append(rows, np.zeros(len(rows)), 0.0)
 
     def run(
         self,
         wanted: int,
-        callback: Callback | None = None,
-        max_seconds: float = np.inf,
+        deadline: Deadline = NEVER,
         patience: Patience | None = None,
     ) -> StopReason:
         """Add rows until ``wanted`` are in, or something else ends it."""
@@ -78,28 +76,22 @@ class GainDriver:
         if self.size == 0:
             order = np.argsort(-np.where(self.held_back, -1.0, self.priority))[: min(_FIRST, wanted, self.n_rows)]
             self._append(order, np.zeros(len(order)), 0.0)
-        with Interruption() as interruption:
-            reason = StopReason.COMPLETE
-            while self.size < wanted:
-                if interruption.asked or time.perf_counter() - start > max_seconds:
-                    reason = StopReason.INTERRUPTED if interruption.asked else StopReason.TIME
-                    break
-                block, pool = self.schedule.sizes(self.size)
-                size, active = min(block, wanted - self.size), self.active[: self.size]
-                barred = np.union1d(np.flatnonzero(self.held_back), active)
-                rows, gains = choose_block(
-                    self.shards, self.kernel, self.likelihood, active, barred, size, max(pool, 6 * block)
-                )
-                if not len(rows):
-                    reason = StopReason.EXHAUSTED if self.size == self.n_rows else StopReason.UNINFORMATIVE
-                    break
-                seconds = self._seconds + time.perf_counter() - start
-                self._append(rows, gains, seconds)
-                if callback and callback(Progress(self.size, wanted, gains[-1], seconds, None)):
-                    reason = StopReason.CALLBACK
-                    break
+        reason = None
+        while self.size < wanted and not (reason := deadline.reason):
+            block, pool = self.schedule.sizes(self.size)
+            size, active = min(block, wanted - self.size), self.active[: self.size]
+            barred = np.union1d(np.flatnonzero(self.held_back), active)
+            rows, gains = choose_block(
+                self.shards, self.kernel, self.likelihood, active, barred, size, max(pool, 6 * block)
+            )
+            if not len(rows):
+                reason = StopReason.EXHAUSTED if self.size == self.n_rows else StopReason.UNINFORMATIVE
+                break
+            seconds = self._seconds + time.perf_counter() - start
+            self._append(rows, gains, seconds)
+            deadline.listener.tell(Progress(self.size, wanted, gains[-1], seconds, None))
         self._seconds += time.perf_counter() - start
-        return reason
+        return deadline.listener.reason or reason or StopReason.COMPLETE
 
     def considered(self) -> Rows:
         """Return the rows that may still be included."""

@@ -9,11 +9,10 @@ from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..posterior import FactorisedPosterior
-from ..runtime import Interruption, check, own_threads
+from ..runtime import NEVER, Deadline, Progress, StopReason, check, own_threads
 from ..scores import Score
 from ..shards import Candidates, Inclusions, Representation, Shard, share
 from .pool import Pool
-from .protocol import Callback, Progress, StopReason
 from .schedule import Patience, Schedule
 from .stack import stack
 
@@ -61,74 +60,56 @@ class Driver:
         self.beta, self.precision, self.site_mean, self.y = (np.empty(capacity) for _ in range(4))
         self.scores, self.seconds = np.empty(capacity), np.empty(capacity)
         self._X: list[Inputs] = []
-        self._absorbing = self._interrupted = False
+        self._absorbing = False
 
-    def include(self, rows: Rows) -> None:
+    def include(self, rows: Rows, deadline: Deadline = NEVER) -> None:
         """Include given rows first, in order; rows that are not informative are passed over."""
         start = time.perf_counter()
         for shard in self.shards:
             shard.pin(rows)
-        with Interruption() as interruption:
-            for row in rows:
-                if interruption.asked:
-                    break
-                offered = [shard.this(row) for shard in self.shards]
-                self._step(_merge(offered, 1), 1, start)
+        for row in rows:
+            if deadline.listener.reason:
+                break
+            offered = [shard.this(row) for shard in self.shards]
+            self._step(_merge(offered, 1), 1, start)
         for shard in self.shards:
             shard.unpin()
-        self._interrupted = interruption.asked and interruption.outermost  # for the run that follows
         self._seconds += time.perf_counter() - start
 
     def run(
         self,
         wanted: int,
-        callback: Callback | None = None,
-        max_seconds: float = np.inf,
+        deadline: Deadline = NEVER,
         patience: Patience | None = None,
     ) -> StopReason:
         """Include the most informative rows until ``wanted`` are in, or something else ends it.
 
-        An interruption from the keyboard ends it too, after the block under way: the rows included so far stand.
+        Whoever asks for an end gets it after the block under way: the rows included so far stand.
         """
         start = time.perf_counter()
-        with Interruption() as interruption, own_threads():
-            before, self._interrupted = self._interrupted, False
+        with own_threads():
             self._catch_up()
-            if before:
-                reason = StopReason.INTERRUPTED
-            else:
-                reason = self._loop(wanted, callback, start, max_seconds, patience, interruption)
+            reason = self._loop(wanted, deadline, start, patience)
             if patience and 0 < patience.best_size < self.size:
                 self.rewind(patience.best_size)
         self._seconds += time.perf_counter() - start
-        return StopReason.INTERRUPTED if interruption.asked else reason
+        return deadline.listener.reason or reason
 
-    def _loop(
-        self,
-        wanted: int,
-        callback: Callback | None,
-        start: float,
-        max_seconds: float,
-        patience: Patience | None,
-        interruption: Interruption,
-    ) -> StopReason:
+    def _loop(self, wanted: int, deadline: Deadline, start: float, patience: Patience | None) -> StopReason:
         while self.size < wanted:
             if self.size == self.n_rows:
                 return StopReason.EXHAUSTED
             check()
-            if interruption.asked:
-                return StopReason.INTERRUPTED
-            if self.size and time.perf_counter() - start > max_seconds:  # a model of one row is better than none
-                return StopReason.TIME
+            reason = deadline.reason if self.size else deadline.listener.reason  # one row is better than none
+            if reason:
+                return reason
             block, pool_size = self.schedule.sizes(self.size)
             self._refill()
             pool = _merge([shard.candidates(pool_size) for shard in self.shards], pool_size)
             if not self._step(pool, min(block, wanted - self.size), start):
                 return StopReason.EXHAUSTED if self.size == self.n_rows else StopReason.UNINFORMATIVE
-            held_back = self.held_back() if callback or patience else None
-            last = self.size - 1
-            if callback and callback(Progress(self.size, wanted, self.scores[last], self.seconds[last], held_back)):
-                return StopReason.CALLBACK
+            held_back, last = self.held_back() if deadline.listener.callback or patience else None, self.size - 1
+            deadline.listener.tell(Progress(self.size, wanted, self.scores[last], self.seconds[last], held_back))
             if patience and held_back is not None and patience.ends(self.size, held_back):
                 return StopReason.SETTLED
         return StopReason.COMPLETE

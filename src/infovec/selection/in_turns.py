@@ -6,9 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .._types import Floats, Rows
-from ..runtime import Interruption
+from ..runtime import NEVER, Deadline, Progress, StopReason
 from .driver import Driver
-from .protocol import Callback, Progress, StopReason
 from .schedule import Patience
 
 __all__ = ["InTurns"]
@@ -68,7 +67,7 @@ class InTurns:
         """Seconds until inclusion."""
         return np.array(self._times)
 
-    def include(self, rows: Rows) -> None:
+    def include(self, rows: Rows, deadline: Deadline = NEVER) -> None:
         """Make given rows active first."""
         for row in rows:
             self._append(int(row), 0.0, self._seconds)
@@ -82,41 +81,37 @@ class InTurns:
     def run(
         self,
         wanted: int,
-        callback: Callback | None = None,
-        max_seconds: float = np.inf,
+        deadline: Deadline = NEVER,
         patience: Patience | None = None,
     ) -> StopReason:
         """Add rows until ``wanted`` are in, or something else ends it."""
         start, reason = time.perf_counter(), StopReason.COMPLETE
-        with Interruption() as interruption:
-            while len(self._order) < wanted:
-                before, left = sum(self._offered), max_seconds - (time.perf_counter() - start)
-                reason = self._round(wanted, left, interruption, start)
-                self.size = min(wanted, len(self._order))
-                seconds = self._seconds + time.perf_counter() - start
-                last = self._scores[-1] if self._scores else 0.0
-                if callback and callback(Progress(self.size, wanted, last, seconds, None)):
-                    reason = StopReason.CALLBACK
-                if reason is not StopReason.COMPLETE:
-                    break
-                if sum(self._offered) == before:  # no class has anything more to say
-                    reason = StopReason.EXHAUSTED if len(self._order) == self.n_rows else StopReason.UNINFORMATIVE
-                    break
+        while len(self._order) < wanted:
+            before, ended = sum(self._offered), self._round(wanted, deadline, start)
+            self.size = min(wanted, len(self._order))
+            seconds, last = self._seconds + time.perf_counter() - start, self._scores[-1] if self._scores else 0.0
+            deadline.listener.tell(Progress(self.size, wanted, last, seconds, None))
+            if ended or deadline.listener.reason:
+                reason = deadline.listener.reason or StopReason.TIME
+                break
+            if sum(self._offered) == before:  # no class has anything more to say
+                reason = StopReason.EXHAUSTED if len(self._order) == self.n_rows else StopReason.UNINFORMATIVE
+                break
         self.size = min(wanted, len(self._order))
         self._seconds += time.perf_counter() - start
         return reason
 
-    def _round(self, wanted: int, max_seconds: float, interruption: Interruption, began: float) -> StopReason:
-        """Let every class include as many more as should suffice; take their choices in turns."""
-        start, more = time.perf_counter(), -(-(wanted - len(self._order)) // self.n_classes)
+    def _round(self, wanted: int, deadline: Deadline, began: float) -> bool:
+        """Let every class include as many more as should suffice, in turns; say whether that ended early."""
+        more = -(-(wanted - len(self._order)) // self.n_classes)
         offers: list[list[tuple[int, float]]] = []
-        reason = StopReason.COMPLETE
+        quiet, ended = deadline.quiet(), False
         for c in range(self.n_classes):
-            if interruption.asked or time.perf_counter() - start > max_seconds:
-                reason = StopReason.INTERRUPTED if interruption.asked else StopReason.TIME
+            if quiet.over:
+                ended = True
                 break
             driver, at = self._driver(c, more), self._offered[c]
-            driver.run(at + more, max_seconds=(max_seconds - (time.perf_counter() - start)) / (self.n_classes - c))
+            driver.run(at + more, quiet.within(quiet.seconds / (self.n_classes - c)))
             offers.append(list(zip(driver.active[at : driver.size].tolist(), driver.scores[at:], strict=False)))
             self._offered[c] = driver.size
         seconds = self._seconds + time.perf_counter() - began
@@ -126,7 +121,7 @@ class InTurns:
                 if turn < len(offer) and offer[turn][0] not in known:
                     known.add(offer[turn][0])
                     self._append(offer[turn][0], float(offer[turn][1]), seconds)
-        return reason
+        return ended
 
     def _driver(self, c: int, more: int) -> Driver:
         """The machine of a class, with room for some more rows."""

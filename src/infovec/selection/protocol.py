@@ -1,42 +1,12 @@
 """What selects rows, whatever it selects them by."""
 
-from collections.abc import Callable
-from enum import StrEnum
-from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
-
-import numpy as np
+from typing import Protocol, runtime_checkable
 
 from .._types import Floats, Rows
+from ..runtime import NEVER, Deadline, StopReason
 from .schedule import Patience
 
-__all__ = ["Callback", "Chooser", "Progress", "Selector", "StopReason"]
-
-
-class StopReason(StrEnum):
-    """Why selection ended."""
-
-    COMPLETE = "the active set has the size asked for"
-    EXHAUSTED = "all rows are included"
-    UNINFORMATIVE = "no remaining row is informative"
-    SETTLED = "rows held back are predicted no better"
-    TIME = "the time is used up"
-    CALLBACK = "the callback asked to stop"
-    INTERRUPTED = "interrupted from the keyboard"
-
-
-class Progress(NamedTuple):
-    """State of a selection, as a callback sees it after every block."""
-
-    included: int
-    wanted: int
-    score: float
-    seconds: float
-    held_back: float | None  # mean log likelihood of rows held back, if there are any
-    log_evidence: float | None = None  # during inference with all rows, which follows; ``score`` is the largest change
-
-
-Callback: TypeAlias = Callable[[Progress], object]
-"""Called after every block; a true answer ends the selection."""
+__all__ = ["Chooser", "Selector"]
 
 
 class Chooser(Protocol):
@@ -57,8 +27,8 @@ class Chooser(Protocol):
     def seconds(self) -> Floats:
         """Seconds until then."""
 
-    def include(self, rows: Rows) -> None:
-        """Include given rows first, in order."""
+    def include(self, rows: Rows, deadline: Deadline = NEVER) -> None:
+        """Include given rows first, in order, unless somebody asks for an end."""
 
     def enlarge(self, capacity: int, max_entries: int | None) -> None:
         """Make room for more rows."""
@@ -78,8 +48,7 @@ class Selector(Chooser, Protocol):
     def run(
         self,
         wanted: int,
-        callback: Callback | None = None,
-        max_seconds: float = np.inf,
+        deadline: Deadline = NEVER,
         patience: Patience | None = None,
     ) -> StopReason:
         """Include rows until ``wanted`` are in, or something else ends it."""
