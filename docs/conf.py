@@ -67,7 +67,7 @@ html_show_sourcelink = False
 html_sidebars = {"quick_start": []}
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],

@@ -4,9 +4,12 @@ import ast
 import contextlib
 import doctest
 import importlib
+import inspect
 import io
 import itertools
 import re
+import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -68,6 +71,78 @@ def test_every_formula_of_a_docstring_is_in_the_table():
     found = set(formulas())
     assert len(found) > 60
     assert sorted(found - homes) == []
+
+
+HOUSE = (ROOT / "docs" / "architecture.md").read_text()
+LAYERS = [
+    {room.strip() for room in layer.split("|")}
+    for layer in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]["layers"]
+]
+
+
+def walk(title):
+    """The steps of a table of the page, such as "6.2", with the code of what they name."""
+    part = HOUSE.split(f"through `{title}`")[1].split("\n\n##")[0].split("\n\n")
+    table = next(block for block in part if block.startswith("| step"))
+    rows = re.findall(r"^\| ([\d.]+) \|.*`(infovec\.[\w.]+:[\w.]+)` \|$", table, flags=re.M)
+    assert len(rows) == len(table.splitlines()) - 2
+    return {step: inspect.unwrap(unwrapped(resolve(home))).__code__ for step, home in rows}
+
+
+def first_calls(work, steps):
+    """When each step is taken first inside the steps that its number names, and no others."""
+    number, chain, first, count = {code: step for step, code in steps.items()}, [], {}, itertools.count()
+
+    def note(frame, event, _):
+        step = number.get(frame.f_code)
+        if event == "call" and step:
+            inside = step.rpartition(".")[0] == (chain[-1] if chain else "")
+            if inside:
+                first.setdefault(step, next(count))
+            chain.append(step if inside else "elsewhere")
+        elif event == "return" and step:
+            chain.pop()
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return first
+
+
+def test_a_row_goes_the_way_that_the_page_tells():
+    import numpy as np
+
+    from infovec import IVMClassifier
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=120) > 0, "b", "a")
+    model = IVMClassifier(n_active=10, n_jobs=1, random_state=0)
+    for title, work in (("fit", lambda: model.fit(X, y)), ("predict_proba", lambda: model.predict_proba(X[:1]))):
+        steps = walk(title)
+        first = first_calls(work, steps)
+        assert sorted(first, key=first.get) == list(steps)
+
+
+def test_files_and_tests_that_the_architecture_names_are_there():
+    files = {name for name in re.findall(r"`([\w/]+\.(?:py|toml))`", HOUSE) if "yours" not in name}
+    files -= {"certificates.py"}  # that is not there yet
+    assert len(files) > 20
+    for name in files:
+        assert any((folder / name).is_file() for folder in (ROOT, ROOT / "src" / "infovec")), name
+    for file, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", HOUSE):
+        assert f"def {name}(" in (ROOT / file).read_text(), name
+    for name in re.findall(r"`([A-Z]\w+)` \|", HOUSE.split("**One way")[0]):
+        assert any(f"class {name}(" in path.read_text() for path in (ROOT / "src/infovec/machines").glob("*.py")), name
+
+
+def test_the_layers_of_the_pages_are_those_that_are_enforced():
+    picture = HOUSE.split("```text\n")[1].split("```")[0].splitlines()
+    assert [set(re.split(r"\s*\|\s*", re.split(r"\s{2,}", line)[0])) for line in picture] == LAYERS
+    table = (ROOT / "CONTRIBUTING.md").read_text().split("**Layers.**")[1].split("\n\n")[1].splitlines()[2:]
+    assert [set(re.findall(r"`(\w+)`", row.split("|")[1])) for row in table] == LAYERS
 
 
 def blocks(page):

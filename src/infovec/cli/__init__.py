@@ -1,4 +1,4 @@
-"""Layer 6: the command line. Needs click and rich (the ``cli`` extra)."""
+"""The command line. Needs click and rich (the ``cli`` extra)."""
 
 import sys
 

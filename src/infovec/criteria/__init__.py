@@ -1,4 +1,4 @@
-"""Layer 4: approximations to the log marginal likelihood of the factorised posterior, with their gradients."""
+"""Approximations to the log marginal likelihood of the factorised posterior, with their gradients."""
 
 from .active_set import active_set_criterion, partition_criterion
 from .chain import Chain

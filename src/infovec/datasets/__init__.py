@@ -1,4 +1,4 @@
-"""Layer 6: tables from files and data sets by name, read in blocks."""
+"""Tables from files and data sets by name, read in blocks."""
 
 from .formats import Reading, input_file, open_source
 from .source import Block, Source

@@ -1,4 +1,4 @@
-"""Layer 5: scikit-learn estimators. The only place that knows scikit-learn."""
+"""Estimators for scikit-learn. The only place that knows scikit-learn."""
 
 from .classifier import IVMClassifier
 from .files import load, load_with_extra

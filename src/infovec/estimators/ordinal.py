@@ -53,7 +53,6 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import ArrayLike
     >>> from infovec import IVMOrdinalClassifier
     >>> x = np.linspace(-1, 1, 90)[:, None]
     >>> grade = np.array(["low", "middle", "high"])[np.digitize(x[:, 0], [-0.3, 0.4])]

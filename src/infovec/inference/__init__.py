@@ -1,4 +1,4 @@
-"""Layer 3: the posterior of all rows on a given active set, what it says of rows left out, and its gradients."""
+"""The posterior of all rows on a given active set, what it says of rows left out, and its gradients."""
 
 from .basis import make_basis
 from .calibration import LeftOut, best_spread, calibrated, left_out_loss, spreads

@@ -1,4 +1,4 @@
-"""Layer 4: hyperparameters from the evidence, with exact gradients."""
+"""Hyperparameters from the evidence, with exact gradients."""
 
 from .against_rest import RestEvidence
 from .bound import VariationalBound, learn_kernels

@@ -1,4 +1,4 @@
-"""From training rows to a posterior, for given kernels."""
+"""The multinomial probit of GR06, from training rows to a posterior, for given kernels."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Limits on memory, time and threads that a user sets."""
+"""Memory that the stages of a fit need, and what fits into a limit that a user sets."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -35,7 +35,7 @@ SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double preci
 class Machine(ABC):
     """A model of some rows, ready to select, to infer and to say what that will take.
 
-    What kind of posterior it has, and how its classes are coupled, is its class: see ``infovec.machines.kinds``.
+    What kind of posterior it has, and how its classes are coupled, is its class: see ``infovec.estimators.kinds``.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Layer 0: the normal distribution, quadrature, Cholesky factors and parameter transforms."""
+"""The normal distribution, quadrature, Cholesky factors and parameter transforms."""

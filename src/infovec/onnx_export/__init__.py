@@ -1,4 +1,4 @@
-"""Layer 6: fitted models as ONNX graphs, for places without Python. Needs the extra ``onnx``."""
+"""Fitted models as ONNX graphs, for places without Python. Needs the extra ``onnx``."""
 
 from .export import to_onnx
 

@@ -1,4 +1,4 @@
-"""Layer 4: model files. One zip of JSON and arrays: data, never code. The format is in docs/model_files.md."""
+"""Model files. One zip of JSON and arrays: data, never code. The format is in docs/model_files.md."""
 
 from .classes import BUILT_IN
 from .files import Content, about, read, read_provenance, write

@@ -1,4 +1,4 @@
-"""Layer 2: sparse posteriors. They know the active inputs, and nothing of the other training rows."""
+"""Sparse posteriors. They know the active inputs, and nothing of the other training rows."""
 
 from .base import Posterior
 from .bound import VariationalPosterior

@@ -86,7 +86,7 @@ class FactorisedPosterior(Posterior):
 
     @property
     def log_det_B(self) -> float:
-        """Log |B|."""
+        """Log determinant of B."""
         return 2.0 * float(np.sum(np.log(np.diagonal(self.L))))
 
     def relative_entropy(self) -> float:

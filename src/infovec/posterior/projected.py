@@ -63,7 +63,7 @@ class ProjectedPosterior(Posterior):
     def variance(self, K: Floats, prior_var: Floats) -> Floats:
         """Variance of inputs; by two solves where little is left of it, or more than a priori (Thesis eq. 4.13).
 
-        What the rows leave, |l^M|^2, is then exact to rounding of itself, not of the prior variance.
+        What the rows leave, the squared length of l^M, is then exact to rounding of itself, not of the prior variance.
         """
         try:
             if self._strongest < _SHARP:

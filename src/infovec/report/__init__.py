@@ -1,4 +1,4 @@
-"""Layer 6: one HTML file about a fitted model, which needs nothing else to be looked at."""
+"""One HTML file about a fitted model, which needs nothing else to be looked at."""
 
 from .contents import Contents, contents
 from .write import write_contents, write_report

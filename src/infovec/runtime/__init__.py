@@ -1,4 +1,4 @@
-"""Layer 0: threads, deadlines, interruptions, clocks."""
+"""Threads, memory, deadlines, interruptions, clocks."""
 
 from .caller import outside
 from .clock import best_of_three, seconds_of, seconds_per_row

@@ -1,4 +1,4 @@
-"""Layer 3: which rows become active."""
+"""Which rows become active."""
 
 from .by_bound import Included, select
 from .by_gain import GainDriver

@@ -1,4 +1,4 @@
-"""Layer 2: the rows of the training set in pieces, each with its stubs and marginals."""
+"""The rows of the training set in pieces, each with its stubs and marginals."""
 
 from .cavity import Cavity
 from .coupled import CoupledShard, solvers
