@@ -41,14 +41,6 @@ def shorter(learn):
     return learn and replace(learn if isinstance(learn, Learning) else Learning(learn), major_steps=1, minor_steps=2)
 
 
-@pytest.fixture(autouse=True)
-def not_ignored():
-    """Processes in the background may ignore what comes from the keyboard."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.parametrize("form", interruptions.every_form(), ids=lambda form: form.name)
 def test_every_form_ends_well_and_is_whole_again_when_refitted(form):
     few = interruptions.settings(form, ROWS) | {"learn": shorter(form.make().learn)}
