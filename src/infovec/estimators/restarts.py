@@ -74,7 +74,8 @@ def _learn_each(
         if found and found[-1].interrupted:
             break
         left = max(end - time.perf_counter(), 0.0) / (C - c)
-        found.append(learn(training.against_rest(c, training.wanted), tied, left, tell, learning))
+        one = training.against_rest(c, training.wanted)
+        found.append(learn(one, tied, left, tell, learning))
     bias, kernels = np.array(training.class_likelihood.bias), list(training.kernels)
     for c, learned in enumerate(found):
         probit: Any = learned.training.likelihood
@@ -82,6 +83,8 @@ def _learn_each(
     likelihood: Any = replace(training.class_likelihood, bias=bias)
     after = replace(training, kernels=tuple(kernels), likelihood=likelihood)
     steps, level = [step for learned in found for step in learned.steps], sum(learned.level for learned in found)
+    model = Model.begin(one.kernel, one.likelihood, tied, learning)
+    steps = alike(steps, model, training.X.shape[-1])  # a class that was cut short may not have got to separate scales
     return Learned(after, steps, found[-1].interrupted, level)
 
 
