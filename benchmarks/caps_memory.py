@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from infovec.errors import ParameterError
-from infovec.shards import for_each
+from infovec.runtime import for_each
 
 from .forms import forms, problem
 from .measure import significant, watched

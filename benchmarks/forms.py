@@ -12,8 +12,8 @@ import numpy as np
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.estimators.classifier import MULTI_CLASS
-from infovec.estimators.defaults import CLASS_LIKELIHOODS, REAL_LIKELIHOODS
-from infovec.estimators.prepare import APPROXIMATIONS
+from infovec.machines.defaults import CLASS_LIKELIHOODS, REAL_LIKELIHOODS
+from infovec.machines.prepare import APPROXIMATIONS
 
 __all__ = ["Form", "forms", "problem"]
 

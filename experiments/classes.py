@@ -6,9 +6,8 @@ import numpy as np
 
 from experiments.data import stored
 from infovec.kernels import RBF
-from infovec.learning import Model, optimise
-from infovec.multiclass import MultivariateProbit
-from infovec.variational import VariationalBound
+from infovec.learning import Model, VariationalBound, optimise
+from infovec.likelihoods.classes import MultivariateProbit
 
 __all__ = ["Split", "error", "from_precision", "learn_precisions", "merged", "official", "standardised"]
 

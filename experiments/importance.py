@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from infovec.inference.bound import maximise_bound, project
 from infovec.kernels import RBF
-from infovec.multiclass import MultivariateProbit
-from infovec.variational import maximise_bound, project
+from infovec.likelihoods.classes import MultivariateProbit
 
 from .classes import from_precision
 

@@ -13,9 +13,10 @@ from experiments.catalogue import figure_folder
 from experiments.classes import error, from_precision, official, standardised
 from experiments.report import claim, compare
 from infovec.kernels import Kernel
-from infovec.multiclass import MultivariateProbit
-from infovec.posterior import FactorisedPosterior
-from infovec.variational import Included, VariationalPosterior, fit_variational, select
+from infovec.likelihoods.classes import MultivariateProbit
+from infovec.machines.bound_fit import fit_variational
+from infovec.posterior import FactorisedPosterior, VariationalPosterior
+from infovec.selection import Included, select
 
 __all__ = ["FULL", "QUICK", "Sizes", "run"]
 

@@ -14,7 +14,7 @@ from experiments.classes import Split, error, learn_precisions, merged, standard
 from experiments.importance import sample_precisions
 from experiments.report import compare
 from infovec.kernels import RBF
-from infovec.variational import fit_variational
+from infovec.machines.bound_fit import fit_variational
 
 __all__ = ["FULL", "QUICK", "Sizes", "run"]
 

@@ -13,9 +13,9 @@ from experiments.catalogue import figure_folder
 from experiments.classes import error, learn_precisions
 from experiments.report import claim, compare
 from infovec.kernels import RBF
-from infovec.multiclass import MultivariateProbit
-from infovec.selection import Schedule
-from infovec.variational import Included, fit_variational, select
+from infovec.likelihoods.classes import MultivariateProbit
+from infovec.machines.bound_fit import fit_variational
+from infovec.selection import Included, Schedule, select
 
 __all__ = ["FULL", "QUICK", "Sizes", "run", "three_rings"]
 

@@ -13,7 +13,8 @@ from experiments.classes import error, official
 from experiments.report import claim, compare
 from infovec.kernels import RBF, Bias, Kernel
 from infovec.learning import learn_factorised
-from infovec.multiclass import ClassLikelihood, MultivariateProbit, Softmax, fit_factorised
+from infovec.likelihoods.classes import ClassLikelihood, MultivariateProbit, Softmax
+from infovec.machines.pairs import fit_factorised
 
 __all__ = ["FULL", "QUICK", "Sizes", "run"]
 

@@ -354,7 +354,7 @@ def test_outliers_do_not_move_student_t_noise():
 @pytest.mark.parametrize("offset", [0.0, 1e6, 1e8])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_columns_with_an_offset_lose_nothing(offset, dtype, monkeypatch):
-    monkeypatch.setattr("infovec.estimators.prepare.SMALL_STUBS", 0)  # single precision even for few rows
+    monkeypatch.setattr("infovec.machines.prepare.SMALL_STUBS", 0)  # single precision even for few rows
     x = np.round(np.random.default_rng(0).uniform(-3, 3, (150, 1)), 3)
     y = np.sin(x[:, 0])
     model = IVMRegressor(n_active=60, dtype=dtype, random_state=0).fit(x + offset, y)

@@ -9,19 +9,8 @@ from oracles import expected_by_panels, fd_gradient, tilted_by_panels
 
 import infovec.likelihoods as module
 from infovec.errors import ParameterError
-from infovec.likelihoods import (
-    Discrete,
-    Gaussian,
-    Laplace,
-    Likelihood,
-    Logit,
-    Ordinal,
-    Poisson,
-    Probit,
-    Role,
-    StudentT,
-)
-from infovec.multiclass import ClassLikelihood, MultivariateProbit, OneAgainstRest, Softmax
+from infovec.likelihoods import Discrete, Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson, Probit, Role, StudentT
+from infovec.likelihoods.classes import ClassLikelihood, MultivariateProbit, OneAgainstRest, Softmax
 
 MEANS = [-30.0, -8.0, -1.5, 0.0, 0.3, 4.0, 30.0]
 VARS = [1e-6, 1e-3, 0.1, 1.0, 30.0, 1e3, 1e6]

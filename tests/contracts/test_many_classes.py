@@ -19,10 +19,10 @@ import infovec
 from infovec.kernels import RBF, Bias, FromFunction
 from infovec.learning import Learning
 from infovec.likelihoods import Probit, weighted
-from infovec.multiclass import ClassPosterior, MultivariateProbit, OneAgainstRest, SeparatePosterior, Softmax
-from infovec.posterior import ProjectedPosterior
+from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.machines.bound_fit import fit_variational
+from infovec.posterior import ClassPosterior, ProjectedPosterior, SeparatePosterior
 from infovec.selection import StopReason
-from infovec.variational import fit_variational
 
 FORMS = {
     "ovr": OneAgainstRest, "probit": MultivariateProbit, "softmax": Softmax, "variational": MultivariateProbit,

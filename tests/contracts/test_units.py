@@ -7,7 +7,6 @@ from sklearn.datasets import load_diabetes
 import infovec
 from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import ParameterError
-from infovec.estimators.defaults import REAL_LIKELIHOODS
 from infovec.kernels import (
     MLP,
     RBF,
@@ -25,6 +24,7 @@ from infovec.kernels import (
 )
 from infovec.learning import Learning
 from infovec.likelihoods import Gaussian, Laplace, Likelihood, Poisson, StudentT, weighted
+from infovec.machines.defaults import REAL_LIKELIHOODS
 
 WITH_UNITS = [name for name, make in REAL_LIKELIHOODS.items() if make(np.ones(3), None).in_unit(0.0, 2.0) is not None]
 FORMS = [
@@ -82,8 +82,8 @@ def test_real_sets_in_other_units(name, dataset):
 
 
 def test_single_precision_in_other_units(monkeypatch):
-    monkeypatch.setattr("infovec.estimators.prepare.SMALL_STUBS", 0)
-    monkeypatch.setattr("infovec.estimators.training.SMALL_STUBS", 0)
+    monkeypatch.setattr("infovec.machines.prepare.SMALL_STUBS", 0)
+    monkeypatch.setattr("infovec.machines.one_function.SMALL_STUBS", 0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
     y, Z = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=500), rng.normal(size=(100, 3))

@@ -5,19 +5,11 @@ import pytest
 from oracles import class_moments_by_product, fd_gradient, full_coupled_ep, race_by_quadrature
 from scipy.special import log_softmax
 
+from infovec.inference import coupled_gradient, infer, infer_coupled, make_basis
 from infovec.kernels import RBF, Bias, Linear, White
 from infovec.likelihoods import Probit, WeightedDiscrete
-from infovec.multiclass import (
-    CoupledShard,
-    MultivariateProbit,
-    OneAgainstRest,
-    Softmax,
-    coupled,
-    coupled_gradient,
-    infer_coupled,
-)
-from infovec.projected import infer, make_basis
-from infovec.shards import ProjectedShard
+from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.shards import CoupledShard, ProjectedShard, coupled
 
 KERNEL = RBF(0.8, 3.0) + Bias(0.5)
 BIAS = np.array([0.3, -0.2, 0.1])

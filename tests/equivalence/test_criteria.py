@@ -14,14 +14,8 @@ from oracles import (
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
-import infovec.evidence.chain as chain_module
-from infovec.evidence import (
-    Given,
-    active_set_criterion,
-    ep_criterion,
-    partition_criterion,
-    variational_criterion,
-)
+import infovec.criteria.chain as chain_module
+from infovec.criteria import Given, active_set_criterion, ep_criterion, partition_criterion, variational_criterion
 from infovec.kernels import (
     MLP,
     RBF,

@@ -7,7 +7,7 @@ from oracles import DenseADF, gaussian_entropy, gaussian_from_sites, gaussian_re
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process import kernels as sk
 
-from infovec.evidence import log_evidence
+from infovec.criteria import log_evidence
 from infovec.kernels import RBF, Bias, Linear, Matern, White
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
 from infovec.scores import SCORES

@@ -4,19 +4,14 @@ import numpy as np
 import oracles
 import pytest
 
+from infovec.criteria import pair_evidence, refine_pairs
 from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias, Linear, White
 from infovec.learning import learn_factorised
-from infovec.multiclass import (
-    ClassSites,
-    MultivariateProbit,
-    Softmax,
-    fit_factorised,
-    pair_evidence,
-    refine_pairs,
-    select_pairs,
-)
-from infovec.selection import Schedule
+from infovec.likelihoods.classes import MultivariateProbit, Softmax
+from infovec.machines.pairs import fit_factorised
+from infovec.posterior import ClassSites
+from infovec.selection import Schedule, select_pairs
 
 SHARED = RBF(0.9, 3.0) + Bias(0.5)
 OWN = [RBF(0.9, 3.0) + Bias(0.5), RBF(0.6, 5.0), RBF([1.2, 0.7], 2.0) + Linear(0.3)]

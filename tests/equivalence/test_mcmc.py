@@ -14,17 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from infovec.criteria import pair_evidence, refine_pairs
 from infovec.kernels import RBF
-from infovec.multiclass import (
-    ClassSites,
-    FactorisedClasses,
-    MultivariateProbit,
-    Softmax,
-    fit_factorised,
-    pair_evidence,
-    refine_pairs,
-)
-from infovec.variational import fit_variational
+from infovec.likelihoods.classes import MultivariateProbit, Softmax
+from infovec.machines.bound_fit import fit_variational
+from infovec.machines.pairs import FactorisedClasses, fit_factorised
+from infovec.posterior import ClassSites
 
 CASES = json.loads((Path(__file__).parents[1] / "golden" / "mcmc.json").read_text())["cases"]
 

@@ -15,17 +15,11 @@ from oracles import (
     tilted_by_panels,
 )
 
+from infovec.inference import ep, evidence_gradient, infer, left_out, make_basis
 from infovec.kernels import MLP, RBF, Bias, Exponential, Linear, Matern, Periodic, Polynomial, RationalQuadratic, White
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
 from infovec.posterior import ProjectedPosterior
-from infovec.projected import (
-    coupling_free_gain,
-    ep,
-    evidence_gradient,
-    infer,
-    left_out,
-    make_basis,
-)
+from infovec.selection import coupling_free_gain
 from infovec.shards import ProjectedShard
 from infovec.shards.projected import Cavity, log_site_integral
 

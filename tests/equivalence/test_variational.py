@@ -5,21 +5,13 @@ import oracles
 import pytest
 
 from infovec.errors import ParameterError
+from infovec.inference.bound import bound_gradient, left_out, maximise_bound, project
 from infovec.kernels import RBF, Bias, Linear, White
-from infovec.learning import Model, optimise
-from infovec.multiclass import MultivariateProbit
-from infovec.selection import Schedule
+from infovec.learning import Model, VariationalBound, learn_kernels, optimise
+from infovec.likelihoods.classes import MultivariateProbit
+from infovec.machines.bound_fit import fit_variational
+from infovec.selection import Schedule, select
 from infovec.shards import Inclusions, Stubs
-from infovec.variational import (
-    VariationalBound,
-    bound_gradient,
-    fit_variational,
-    learn_kernels,
-    left_out,
-    maximise_bound,
-    project,
-    select,
-)
 
 SHARED = RBF(0.9, 3.0) + Bias(0.5)
 OWN = [RBF(0.9, 3.0) + Bias(0.5), RBF(0.6, 5.0), RBF([1.2, 0.7], 2.0) + Linear(0.3)]

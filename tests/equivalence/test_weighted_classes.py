@@ -5,27 +5,18 @@ import pytest
 from oracles import fd_gradient, gaussian_from_sites
 
 import infovec
-from infovec.estimators.left_out import without_own_site
+from infovec.criteria import pair_evidence, refine_pairs
+from infovec.inference import coupled_gradient, infer, infer_coupled, left_out, make_basis, without_own_site
+from infovec.inference.bound import bound_gradient, maximise_bound
+from infovec.inference.bound import left_out as variational_left_out
+from infovec.inference.bound import project as variational_project
 from infovec.kernels import RBF, Bias
 from infovec.likelihoods import Gaussian
-from infovec.multiclass import (
-    CoupledShard,
-    MultivariateProbit,
-    OneAgainstRest,
-    Softmax,
-    coupled_gradient,
-    infer_coupled,
-)
-from infovec.multiclass.pair_evidence import pair_evidence, refine_pairs
-from infovec.multiclass.pairs import select_pairs
-from infovec.multiclass.sites import ClassSites
-from infovec.posterior import FactorisedPosterior
-from infovec.projected import infer, left_out, make_basis
-from infovec.shards import ProjectedShard
-from infovec.variational import bound_gradient, maximise_bound
-from infovec.variational import left_out as variational_left_out
-from infovec.variational import project as variational_project
-from infovec.variational import select as variational_select
+from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.posterior import ClassSites, FactorisedPosterior
+from infovec.selection import select as variational_select
+from infovec.selection import select_pairs
+from infovec.shards import CoupledShard, ProjectedShard
 
 KERNEL = RBF(0.8, 3.0) + Bias(0.5)
 BIAS = np.array([0.3, -0.2, 0.1])

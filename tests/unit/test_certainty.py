@@ -9,10 +9,10 @@ from scipy.special import expit, log_expit
 from scipy.stats import norm
 
 from infovec import IVMClassifier
-from infovec.estimators import class_training
-from infovec.learning import best_spread
+from infovec.inference import LeftOut, best_spread, calibrated
 from infovec.likelihoods import Probit
-from infovec.multiclass import LeftOut, MultivariateProbit, OneAgainstRest, calibrated
+from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest
+from infovec.machines import classes as class_training
 from infovec.numerics.certainty import Belief, equivalent
 
 WIDE = Belief(0.5, 1.0, -4.0, 4.0)

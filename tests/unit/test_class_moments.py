@@ -6,7 +6,7 @@ from oracles import class_moments_by_product, fd_gradient, race_by_quadrature
 from scipy.special import log_softmax, ndtr
 
 from infovec.likelihoods import Logit, Probit
-from infovec.multiclass import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
 
 NOISE = {MultivariateProbit: "normal", Softmax: "gumbel"}
 both = pytest.mark.parametrize("Likelihood", [MultivariateProbit, Softmax])

@@ -6,8 +6,8 @@ from scipy.special import expit
 
 from infovec import IVMClassifier
 from infovec.errors import ParameterError
-from infovec.estimators.counting import as_copies, told_apart
 from infovec.kernels import RBF
+from infovec.machines.counting import as_copies, told_apart
 
 
 def noisy(n, C, seed=0):

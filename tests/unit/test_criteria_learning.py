@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from infovec.criteria import Given
 from infovec.errors import ParameterError
-from infovec.evidence import Given
 from infovec.kernels import RBF, Bias, Linear, Relevance, White
 from infovec.learning import (
     CRITERIA,

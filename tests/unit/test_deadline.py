@@ -10,15 +10,16 @@ from threadpoolctl import threadpool_limits
 
 from infovec import IVMClassifier
 from infovec.errors import InfovecError
-from infovec.estimators.projecting import Projected
+from infovec.inference.bound import maximise_bound, project
 from infovec.kernels import RBF
 from infovec.learning import Model, find_scale, optimise
 from infovec.likelihoods import Gaussian
-from infovec.multiclass import MultivariateProbit, Softmax, fit_factorised
-from infovec.multiclass import softmax as softmax_module
-from infovec.numerics.deadline import NEVER, Deadline, Late, check, current, work_until
-from infovec.shards import for_each
-from infovec.variational import fit_variational, maximise_bound, project
+from infovec.likelihoods.classes import MultivariateProbit, Softmax
+from infovec.likelihoods.classes import softmax as softmax_module
+from infovec.machines.all_rows import Projected
+from infovec.machines.bound_fit import fit_variational
+from infovec.machines.pairs import fit_factorised
+from infovec.runtime import NEVER, Deadline, Late, check, current, for_each, work_until
 
 OVER = Deadline(0.0)
 ROOT = Path(__file__).parents[2]

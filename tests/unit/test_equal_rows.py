@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from infovec.estimators.equal_rows import first_equal, row_keys
-from infovec.estimators.sample import Sample
 from infovec.kernels import RBF, White
 from infovec.likelihoods import Probit, weighted
+from infovec.machines.equal_rows import first_equal, row_keys
+from infovec.machines.sample import Sample
 
 
 def brute_force(X):
@@ -44,7 +44,7 @@ def test_rows_that_share_a_key_by_chance_are_told_apart():
 
 
 def test_few_columns_are_looked_at_where_they_tell_all_rows_apart(monkeypatch):
-    from infovec.estimators import equal_rows
+    from infovec.machines import equal_rows
 
     seen, values = [], equal_rows._values
     monkeypatch.setattr(equal_rows, "_values", lambda v, salt: seen.append(v.shape[1]) or values(v, salt))

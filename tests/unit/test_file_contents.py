@@ -26,7 +26,7 @@ from infovec.errors import InfovecError, ModelFileError, ParameterError
 from infovec.estimators.schema import FITTED, OPTIONAL, PARAMS
 from infovec.kernels import RBF, Bias
 from infovec.kernels.geometry import inner, squared_norms
-from infovec.multiclass import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
 from infovec.persistence.atomic import replacing
 from infovec.persistence.leftovers import collect, temporary
 

@@ -17,7 +17,7 @@ from infovec.errors import NotPositiveDefinite, ParameterError
 from infovec.kernels import MLP, RBF, Exponential, Linear, Matern, Polynomial, RationalQuadratic
 from infovec.learning.model import Model
 from infovec.likelihoods import Gaussian, Logit, Ordinal, Poisson
-from infovec.multiclass import MultivariateProbit
+from infovec.likelihoods.classes import MultivariateProbit
 from infovec.numerics.cholesky import beyond_identity
 from infovec.numerics.quadrature import tilted_moments
 

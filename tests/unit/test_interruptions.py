@@ -13,8 +13,8 @@ from fixed import IVMClassifier
 import infovec as library
 from infovec.estimators import base
 from infovec.learning import Learning
+from infovec.runtime import Interruption
 from infovec.selection import Driver
-from infovec.selection.interrupt import Interruption
 
 ROOT = str(Path(__file__).parents[2])
 sys.path.insert(0, ROOT)

@@ -9,10 +9,10 @@ from oracles import fd_gradient
 
 from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import ParameterError
-from infovec.estimators.learner import stages
 from infovec.kernels import RBF, Bias, Linear, Role
 from infovec.learning import ClassKernels, Learning, Model, ProjectedEvidence, optimise
 from infovec.likelihoods import Gaussian, Probit
+from infovec.machines.stages import stages
 
 
 def waves(n=400, seed=0, noise=0.1):

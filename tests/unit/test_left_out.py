@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from infovec import IVMClassifier
+from infovec.inference import LeftOut, calibrated, left_out_loss
 from infovec.kernels import RBF, Bias
 from infovec.learning import AgainstRest, Model, ProjectedEvidence
 from infovec.likelihoods import Probit
-from infovec.multiclass import LeftOut, MultivariateProbit, OneAgainstRest, calibrated, left_out_loss
+from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest
 from infovec.posterior import ProjectedPosterior
 
 BIAS = np.array([0.2, -0.3, 0.1, 0.0])

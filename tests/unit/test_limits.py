@@ -14,11 +14,10 @@ from fixed import IVMClassifier, IVMRegressor
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from infovec.errors import ParameterError
-from infovec.estimators.budget import memory_limit, threads
 from infovec.kernels import RBF, Bias, FromFunction
+from infovec.machines.budget import memory_limit, threads
+from infovec.runtime import Interruption, own_threads
 from infovec.selection import Patience
-from infovec.selection.interrupt import Interruption
-from infovec.shards import own_threads
 
 
 def spirals(n=1500, seed=0, noise=0.1):

@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 
 from infovec import IVMClassifier, IVMRegressor
+from infovec.inference import make_basis, predict_bytes, sharp_sites, too_sharp
 from infovec.kernels import RBF, Bias
 from infovec.likelihoods import Gaussian, Poisson, Probit
 from infovec.likelihoods.parts import row_bytes
 from infovec.numerics.cholesky import inverse_lower
-from infovec.numerics.room import work_within
 from infovec.posterior import ProjectedPosterior
-from infovec.projected import make_basis, sharp_sites, too_sharp
-from infovec.projected.cost import predict_bytes
+from infovec.runtime import work_within
 from infovec.shards import Beliefs, ProjectedShard
 
 

@@ -12,9 +12,8 @@ import pytest
 
 from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import ParameterError
-from infovec.estimators.budget import Need, rounded_up, shown_bytes
-from infovec.numerics.room import at_once, limit, pieces, work_within
-from infovec.shards import for_each
+from infovec.machines.budget import Need, rounded_up, shown_bytes
+from infovec.runtime import at_once, for_each, limit, pieces, work_within
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))

@@ -21,7 +21,7 @@ from infovec.kernels import (
     White,
 )
 from infovec.likelihoods import Gaussian, Laplace, Logit, Poisson, Probit, StudentT
-from infovec.multiclass import MultivariateProbit, Softmax
+from infovec.likelihoods.classes import MultivariateProbit, Softmax
 from infovec.numerics.logistic import normal_mixture
 from infovec.onnx_export import to_onnx
 from infovec.onnx_export.graph import Graph

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.metrics import log_loss
 
 from infovec import IVMClassifier, IVMRegressor
-from infovec.estimators.defaults import column_spreads, default_kernel, length_scales
+from infovec.machines.defaults import column_spreads, default_kernel, length_scales
 from infovec.numerics.outliers import usual_reach
 
 
@@ -60,7 +60,7 @@ def test_the_default_model_does_not_mind_one(far):
 
 
 def test_nor_does_single_precision(monkeypatch):
-    monkeypatch.setattr("infovec.estimators.prepare.SMALL_STUBS", 0)
+    monkeypatch.setattr("infovec.machines.prepare.SMALL_STUBS", 0)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     y = np.sin(2.0 * X[:, 0]) + X[:, 1]

@@ -68,7 +68,7 @@ def loss(dtype, X, y, Z, t, kernel, n_active, **settings):
 
 
 def compare(monkeypatch, X, y, Z, t, kernel, n_active, **settings):
-    monkeypatch.setattr("infovec.estimators.prepare.SMALL_STUBS", 0)  # single precision even for few rows
+    monkeypatch.setattr("infovec.machines.prepare.SMALL_STUBS", 0)  # single precision even for few rows
     double, single = (loss(dtype, X, y, Z, t, kernel, n_active, **settings) for dtype in ("float64", "float32"))
     assert single == pytest.approx(double, rel=0.01)
 
@@ -152,7 +152,7 @@ def test_rows_left_are_those_of_dense_moment_matching(likelihood):
 
 
 def test_the_plan_knows_of_raised_precision(monkeypatch):
-    monkeypatch.setattr("infovec.estimators.prepare.SMALL_STUBS", 0)
+    monkeypatch.setattr("infovec.machines.prepare.SMALL_STUBS", 0)
     scale, X, _, y, _ = friedman()
     settings = {"likelihood": Gaussian(0.1), "approximation": "factorised", "n_active": 100, "random_state": 0}
     raised = IVMRegressor(kernel=RBF(100.0 * scale, 1e4), **settings).plan(X, y)

@@ -13,11 +13,11 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from infovec.errors import NotConverged, ParameterError
+from infovec.inference import Sweep, infer, make_basis, next_damping
+from infovec.inference.ep import _stalled
 from infovec.kernels import RBF, Bias
 from infovec.learning import Model, ProjectedEvidence, objective, optimise
 from infovec.likelihoods import Gaussian, Logit, Probit
-from infovec.projected import infer, make_basis
-from infovec.projected.ep import Sweep, _stalled, next_damping
 from infovec.shards import ProjectedShard
 
 KERNEL = RBF(0.8, 4.0) + Bias(0.5)

@@ -7,9 +7,9 @@ from scipy.special import ndtri
 
 from infovec import IVMRegressor
 from infovec.errors import ParameterError
-from infovec.estimators.defaults import REAL_LIKELIHOODS
 from infovec.likelihoods import Gaussian, Laplace, Likelihood, Poisson, StudentT, weighted
 from infovec.likelihoods.mixtures import cumulative, quantile
+from infovec.machines.defaults import REAL_LIKELIHOODS
 from infovec.numerics.residuals import LEVELS, normal_scores, score_quantiles
 
 CASES = [Gaussian(0.3, 0.5), Laplace(0.4, -1.0), StudentT(0.3, 3.0, 1.0), Poisson(1.0), weighted(Laplace(0.4), 3.0)]

@@ -11,11 +11,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import infovec
-from infovec.estimators.defaults import REAL_LIKELIHOODS, column_spreads, default_kernel, ordinal
-from infovec.estimators.sample import Sample
 from infovec.kernels import RBF, White
 from infovec.learning import Learning
 from infovec.likelihoods import Gaussian, Ordinal, Probit, weighted
+from infovec.machines.defaults import REAL_LIKELIHOODS, column_spreads, default_kernel, ordinal
+from infovec.machines.sample import Sample
 from infovec.numerics.normal import log_interval, truncated
 from infovec.numerics.powers import ndtr_power_moments
 

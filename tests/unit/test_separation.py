@@ -5,11 +5,11 @@ import pytest
 
 from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import NotConverged
-from infovec.estimators.defaults import column_spreads, length_scales
 from infovec.kernels import RBF, Bias, Matern
 from infovec.kernels.relevances import separate_scales
 from infovec.learning import Learning, Model, Normal, Step, alike, refine_scales, separable, separate
 from infovec.likelihoods import Gaussian, Probit
+from infovec.machines.defaults import column_spreads, length_scales
 
 
 def test_a_kernel_with_separate_scales_is_the_same_kernel():

@@ -8,8 +8,8 @@ from scipy.stats import norm
 import infovec
 from infovec import IVMClassifier
 from infovec.errors import ParameterError
+from infovec.inference import best_spread, spreads
 from infovec.kernels import RBF, Bias
-from infovec.learning import best_spread, spreads
 from infovec.likelihoods import Gaussian, Logit, Ordinal, Probit, weighted
 
 

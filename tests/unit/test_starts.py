@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from infovec import IVMRegressor
-from infovec.estimators.learner import stages
 from infovec.kernels import RBF, Bias
 from infovec.learning import Learning, Model, best_of_starts, second_look, starts
 from infovec.likelihoods import Gaussian, Laplace, Probit, StudentT, weighted
+from infovec.machines.stages import stages
 
 
 def flat(model):

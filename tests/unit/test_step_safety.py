@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from contracts.test_likelihoods import CASES
 
-from infovec.estimators.inference import Result, not_converged
+from infovec.inference import Sweep, astray, infer, infer_coupled, make_basis
 from infovec.kernels import RBF
 from infovec.likelihoods import Poisson, StudentT
-from infovec.multiclass import CoupledShard, MultivariateProbit, Softmax, infer_coupled
-from infovec.projected import Sweep, infer, make_basis
-from infovec.projected.ep import astray
-from infovec.shards import ProjectedShard
+from infovec.likelihoods.classes import MultivariateProbit, Softmax
+from infovec.machines.run import Result, not_converged
+from infovec.shards import CoupledShard, ProjectedShard
 
 N = 80
 

@@ -7,7 +7,8 @@ import numpy as np
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
-from ..estimators.defaults import (
+from ..kernels import RBF, Bias, Exponential, Kernel, Linear, Matern
+from ..machines.defaults import (
     CLASS_VARIANCE,
     ORDINAL_VARIANCE,
     REAL_LIKELIHOODS,
@@ -16,7 +17,6 @@ from ..estimators.defaults import (
     length_scales,
     named,
 )
-from ..kernels import RBF, Bias, Exponential, Kernel, Linear, Matern
 from .targets import Target
 
 __all__ = ["build", "starting_kernel"]

@@ -13,8 +13,8 @@ import click
 import numpy as np
 
 from ..datasets import Reading, Source, open_source
-from ..numerics.heap import give_back
 from ..plain import printable
+from ..runtime import give_back
 from ..selection import Progress
 from .build import build
 from .gather import Choices, Gathered, gather

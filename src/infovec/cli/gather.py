@@ -216,7 +216,7 @@ class _Rows:
 
     def _gathered_sparse(self, choices: Choices, target: Target, notes: list[str]) -> Gathered:
         X = sparse.vstack(self._sparse, format="csr")
-        from ..estimators.defaults import column_spreads
+        from ..machines.defaults import column_spreads
 
         deviation, extent = column_spreads(X)
         _, scale = centre_and_scale(choices.scaling, np.zeros(X.shape[1]), deviation, extent)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._types import Array, Floats
-from ..estimators.defaults import length_scales
+from ..machines.defaults import length_scales
 
 __all__ = ["SCALINGS", "centre_and_scale", "divide"]
 

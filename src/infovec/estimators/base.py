@@ -16,29 +16,25 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning, Step
 from ..likelihoods import Likelihood
-from ..numerics.deadline import Deadline
-from ..numerics.heap import give_back
-from ..numerics.room import work_within
-from ..selection import Callback, Driver, Patience, Progress, StopReason
-from ..selection.interrupt import Interruption
-from .budget import memory_limit, threads, time_limit
+from ..machines.budget import memory_limit, threads, time_limit
+from ..machines.columns import Columns
+from ..machines.defaults import default_kernel
+from ..machines.in_time import in_time
+from ..machines.learn import learn
+from ..machines.one_function import Plan, Training
+from ..machines.prepare import APPROXIMATIONS, prepare
+from ..machines.run import Result, Run
+from ..machines.sample import Sample
+from ..machines.settings import check_choice, check_growth, check_kernel
+from ..machines.stages import LEARN, Learned, predict_seconds
+from ..machines.warm import State, continues, kept
+from ..runtime import Deadline, Interruption, give_back, work_within
+from ..selection import Callback, Driver, GainDriver, Patience, Progress, StopReason
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
-from .columns import Columns
-from .defaults import default_kernel
 from .ending import Ending, ended
-from .gain_driver import GainDriver
-from .in_time import in_time
-from .inference import Result, Run
 from .latent import Latent
-from .learner import LEARN, Learned, predict_seconds
-from .prepare import APPROXIMATIONS, prepare
 from .reporting import Reporting
-from .restarts import learn
-from .sample import Sample
 from .savable import Savable
-from .settings import check_choice, check_growth, check_kernel
-from .training import Plan, Training
-from .warm import State, continues, kept
 
 __all__ = ["InformativeVectorMachine"]
 

@@ -13,18 +13,18 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
-from ..multiclass import ClassLikelihood, MultivariateProbit, OneAgainstRest, Softmax
+from ..likelihoods.classes import ClassLikelihood, MultivariateProbit, OneAgainstRest, Softmax
+from ..machines.bound import BoundTraining
+from ..machines.classes import ClassTraining, class_bias
+from ..machines.defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
+from ..machines.one_function import Training
+from ..machines.prepare import prepare
+from ..machines.sample import Sample
+from ..machines.settings import check_choice
 from ..selection import Callback
-from .bound_training import BoundTraining
-from .class_training import ClassTraining, class_bias
 from .class_weight import class_shift
-from .defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
-from .prepare import prepare
-from .sample import Sample
-from .settings import check_choice
-from .training import Training
 
 __all__ = ["IVMClassifier"]
 

@@ -9,9 +9,9 @@ from sklearn.base import ClassifierMixin
 from .._types import Array, Floats, Inputs
 from ..errors import ParameterError
 from ..likelihoods import Discrete, Likelihood
+from ..machines.sample import Sample
 from .base import InformativeVectorMachine
 from .class_weight import rows_told
-from .sample import Sample
 from .score_method import MethodBesideParameter
 
 __all__ = ["DiscreteMachine", "discrete"]

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from sklearn.exceptions import ConvergenceWarning
 
+from ..machines.run import Result, not_converged
 from ..selection import StopReason
 from .callbacks import outside
-from .inference import Result, not_converged
 
 __all__ = ["Ending", "ended"]
 

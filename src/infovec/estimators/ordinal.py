@@ -11,13 +11,13 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
+from ..machines.defaults import ORDINAL_VARIANCE, named, ordinal
+from ..machines.sample import Sample
 from ..selection import Callback
 from .callbacks import outside
 from .class_weight import class_shift
-from .defaults import ORDINAL_VARIANCE, named, ordinal
 from .discrete import DiscreteMachine, discrete
 from .inputs import read
-from .sample import Sample
 
 __all__ = ["IVMOrdinalClassifier"]
 

@@ -15,17 +15,17 @@ from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Discrete, Gaussian, Likelihood, Poisson, StudentT, plain
 from ..likelihoods.mixtures import quantile
+from ..machines.defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
+from ..machines.one_function import Training
+from ..machines.run import Result
+from ..machines.sample import Sample
+from ..machines.unit import Unit
 from ..numerics.residuals import normal_scores
 from ..selection import Callback
 from .base import InformativeVectorMachine
 from .callbacks import outside
-from .defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
-from .inference import Result
 from .inputs import read
-from .sample import Sample
 from .score_method import MethodBesideParameter
-from .training import Training
-from .unit import Unit
 
 __all__ = ["IVMRegressor"]
 

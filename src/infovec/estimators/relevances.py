@@ -11,8 +11,8 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..kernels.relevances import column_weights
 from ..learning.separation import MOST_COLUMNS
+from ..machines.defaults import column_spreads
 from ..plain import printable
-from .defaults import column_spreads
 
 __all__ = ["Relevances", "model_relevances"]
 

@@ -1,6 +1,7 @@
 """Layer 4: hyperparameters from the evidence, with exact gradients."""
 
 from .against_rest import AgainstRest
+from .bound import VariationalBound, learn_kernels
 from .class_kernels import ClassKernels
 from .climb import climb, minor_steps
 from .factorised import FACTORISED, FactorisedObjective
@@ -13,7 +14,6 @@ from .priors import Gamma, Normal, slh_priors
 from .refine import refine_scales
 from .separation import alike, separable, separate
 from .settings import CRITERIA, Learning
-from .spread import best_spread, spreads
 from .starts import best_of_starts, second_look, starts
 
 __all__ = [
@@ -31,12 +31,13 @@ __all__ = [
     "PairObjective",
     "ProjectedEvidence",
     "Step",
+    "VariationalBound",
     "alike",
     "best_of_starts",
-    "best_spread",
     "climb",
     "find_scale",
     "learn_factorised",
+    "learn_kernels",
     "minor_steps",
     "optimise",
     "refine_scales",
@@ -44,6 +45,5 @@ __all__ = [
     "separable",
     "separate",
     "slh_priors",
-    "spreads",
     "starts",
 ]

@@ -6,9 +6,9 @@ from typing import cast
 import numpy as np
 
 from .._types import Rows
+from ..inference import LeftOut, calibrated, left_out, left_out_loss
 from ..kernels import Kernel
-from ..multiclass import LeftOut, OneAgainstRest, calibrated, left_out_loss
-from ..projected import left_out
+from ..likelihoods.classes import OneAgainstRest
 from .model import Model
 from .objective import ProjectedEvidence
 

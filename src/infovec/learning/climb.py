@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import InfovecError
-from ..numerics.deadline import Late, check
+from ..runtime import Late, check
 from .factorised import FactorisedObjective
 from .model import Model
 from .optimise import Step, optimise

@@ -7,14 +7,7 @@ from typing import NamedTuple, Self, TypeAlias
 import numpy as np
 
 from .._types import Floats
-from ..evidence import (
-    Criterion,
-    Given,
-    active_set_criterion,
-    ep_criterion,
-    partition_criterion,
-    variational_criterion,
-)
+from ..criteria import Criterion, Given, active_set_criterion, ep_criterion, partition_criterion, variational_criterion
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..selection import sites_in_order

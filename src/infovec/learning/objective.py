@@ -7,15 +7,26 @@ import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..errors import NotConverged
+from ..inference import (
+    LOST,
+    SHARPEST_FOR_GRADIENTS,
+    Inference,
+    best_spread,
+    calibrated,
+    coupled_gradient,
+    evidence_gradient,
+    infer,
+    infer_coupled,
+    left_out,
+    left_out_loss,
+    make_basis,
+    too_sharp,
+)
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..multiclass import ClassLikelihood, CoupledShard, calibrated, coupled_gradient, infer_coupled, left_out_loss
-from ..projected import Inference, evidence_gradient, infer, left_out, make_basis, too_sharp
-from ..projected.ep import LOST
-from ..projected.precision import SHARPEST_FOR_GRADIENTS
-from ..shards import Basis, ProjectedShard
+from ..likelihoods.classes import ClassLikelihood
+from ..shards import Basis, CoupledShard, ProjectedShard
 from .model import Model
-from .spread import best_spread
 
 __all__ = ["CoupledEvidence", "ProjectedEvidence"]
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from .._types import Floats
 from ..errors import InfovecError
-from ..numerics.deadline import Late, check
+from ..runtime import Late, check
 from .model import Model
 
 __all__ = ["Step", "find_scale", "optimise"]

@@ -6,10 +6,12 @@ from typing import cast
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
+from ..criteria import pair_evidence
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..multiclass import ClassLikelihood, PairSites, pair_evidence, select_pairs
-from ..selection import Schedule
+from ..likelihoods.classes import ClassLikelihood
+from ..posterior import PairSites
+from ..selection import Schedule, select_pairs
 from .model import Model
 from .optimise import optimise
 from .settings import Learning

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from ..errors import InfovecError
-from ..numerics.deadline import Late, check
+from ..runtime import Late, check
 from .model import Model
 from .optimise import Step
 

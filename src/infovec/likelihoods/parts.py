@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Floats
-from ..numerics.room import pieces
+from ..runtime import pieces
 from .base import Likelihood
 from .gaussian import Gaussian
 from .laplace import Laplace

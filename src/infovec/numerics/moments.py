@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from .._types import Array, Floats
-from .room import at_once
+from ..runtime import at_once
 
 __all__ = ["Moments"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from .._types import Array, Floats
 from ..errors import ParameterError
 from ..likelihoods import Likelihood, Logit, Ordinal, Probit
-from ..multiclass import ClassLikelihood, MultivariateProbit, OneAgainstRest
+from ..likelihoods.classes import ClassLikelihood, MultivariateProbit, OneAgainstRest
 from ..numerics.logistic import normal_mixture
 from .graph import Graph
 from .normal import log_odds, normal_cdf

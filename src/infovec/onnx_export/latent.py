@@ -6,9 +6,8 @@ from scipy.linalg import solve_triangular
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
-from ..multiclass import ClassPosterior, SeparatePosterior
 from ..numerics.cholesky import inverse_lower
-from ..posterior import Posterior, ProjectedPosterior
+from ..posterior import ClassPosterior, Posterior, ProjectedPosterior, SeparatePosterior
 from .graph import Graph
 from .kernels import diagonal, matrix
 

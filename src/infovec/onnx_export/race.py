@@ -8,7 +8,11 @@ from .normal import log_cdf
 
 __all__ = ["nodes_for", "win_log_weights"]
 
-_REACH, _DROP, _COARSE = 8.0, 30.0, 32  # as in infovec.multiclass.race, whose nodes are as many as a row needs
+_REACH, _DROP, _COARSE = (
+    8.0,
+    30.0,
+    32,
+)  # as in infovec.likelihoods.classes.winner, whose nodes are as many as a row needs
 _STEP, _MOST = 0.8, 4096
 
 

@@ -25,8 +25,8 @@ from ..kernels import (
     White,
 )
 from ..likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT, Weighted, WeightedDiscrete
-from ..multiclass import ClassPosterior, MultivariateProbit, OneAgainstRest, SeparatePosterior, Softmax
-from ..posterior import FactorisedPosterior, ProjectedPosterior
+from ..likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
+from ..posterior import ClassPosterior, FactorisedPosterior, ProjectedPosterior, SeparatePosterior
 from .registry import Record, Registry, value
 from .values import must, number, whole
 

@@ -8,18 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Array, Floats
 from ..errors import ParameterError
 from ..evaluation import NumberPredictions, coverage
-from .style import (
-    ACTIVE,
-    FAINT,
-    GRID,
-    POSITIVE,
-    active_vectors,
-    axis_names,
-    new_axes,
-    numbers,
-    quietly,
-    span,
-)  # fmt: skip
+from .style import ACTIVE, FAINT, GRID, POSITIVE, active_vectors, axis_names, new_axes, numbers, quietly, span
 
 __all__ = ["plot_coverage", "plot_predictions", "plot_regression"]
 

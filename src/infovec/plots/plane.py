@@ -21,7 +21,7 @@ from .style import (
     numbers,
     quietly,
     span,
-)  # fmt: skip
+)
 
 __all__ = ["plot_active_set", "plot_classifier", "plot_decision_boundary"]
 

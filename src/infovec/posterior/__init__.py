@@ -1,7 +1,26 @@
 """Layer 2: sparse posteriors. They know the active inputs, and nothing of the other training rows."""
 
 from .base import Posterior
+from .bound import VariationalPosterior
+from .classes import ClassPosterior, SeparatePosterior
 from .factorised import ActiveMarginals, FactorisedPosterior
+from .pair_sites import Cavities, ClassSites, Dense, PairSites, cavities, kernel_of_each, positions, spread
 from .projected import ProjectedPosterior
 
-__all__ = ["ActiveMarginals", "FactorisedPosterior", "Posterior", "ProjectedPosterior"]
+__all__ = [
+    "ActiveMarginals",
+    "Cavities",
+    "ClassPosterior",
+    "ClassSites",
+    "Dense",
+    "FactorisedPosterior",
+    "PairSites",
+    "Posterior",
+    "ProjectedPosterior",
+    "SeparatePosterior",
+    "VariationalPosterior",
+    "cavities",
+    "kernel_of_each",
+    "positions",
+    "spread",
+]

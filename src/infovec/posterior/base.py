@@ -10,7 +10,7 @@ from scipy.linalg import blas
 
 from .._types import Floats, Inputs
 from ..kernels import Kernel
-from ..numerics.room import at_once
+from ..runtime import at_once
 
 __all__ = ["Posterior"]
 

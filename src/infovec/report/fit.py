@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.budget import shown_bytes
+from ..machines.budget import shown_bytes
 from ..plots import (
     plot_active_set,
     plot_decision_boundary,
@@ -13,7 +13,7 @@ from ..plots import (
     plot_inclusions,
     plot_learning_curve,
     plot_regression,
-)  # fmt: skip
+)
 from .contents import Contents
 from .page import card, cards, definitions, escape, paragraph, section, table
 from .pictures import Pictures

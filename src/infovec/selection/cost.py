@@ -8,9 +8,9 @@ from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower
-from ..numerics.clock import best_of_three
+from ..runtime import best_of_three, n_threads
 from ..scores import Score
-from ..shards import Inclusions, IndexRule, LocalShard, absorbed_at_once, n_threads
+from ..shards import Inclusions, IndexRule, LocalShard, absorbed_at_once
 from ..shards.local import scored_at_once
 from .pool import Pool
 from .schedule import Schedule

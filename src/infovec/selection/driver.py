@@ -11,11 +11,10 @@ from scipy import sparse
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..numerics.deadline import check
 from ..posterior import FactorisedPosterior
+from ..runtime import Interruption, check, own_threads
 from ..scores import Score
-from ..shards import Candidates, Inclusions, LocalShard, RefilledShard, Representation, own_threads
-from .interrupt import Interruption
+from ..shards import Candidates, Inclusions, LocalShard, RefilledShard, Representation
 from .pool import Pool
 from .schedule import Patience, Schedule
 

@@ -5,8 +5,9 @@ import numpy as np
 from .._types import Floats
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
+from ..runtime import for_each, parts
 from ..scores import Score
-from ..shards import Candidates, Inclusions, break_ties, for_each, open_scores, parts
+from ..shards import Candidates, Inclusions, break_ties, open_scores
 
 __all__ = ["Pool"]
 

@@ -1,10 +1,10 @@
 """Layer 2: the rows of the training set in pieces, each with its stubs and marginals."""
 
+from .coupled import CoupledShard, solvers
 from .eligibility import break_ties, open_scores
 from .index import IndexRule
 from .local import LocalShard, absorbed_at_once
 from .messages import Basis, Beliefs, Candidates, Inclusions, Representation, Steps, Sums, Swept
-from .parallel import for_each, limited, n_threads, own_threads, parts
 from .projected import Cavity, ProjectedShard
 from .projections import Projections
 from .refilled import RefilledShard
@@ -15,6 +15,7 @@ __all__ = [
     "Beliefs",
     "Candidates",
     "Cavity",
+    "CoupledShard",
     "Inclusions",
     "IndexRule",
     "LocalShard",
@@ -28,10 +29,6 @@ __all__ = [
     "Swept",
     "absorbed_at_once",
     "break_ties",
-    "for_each",
-    "limited",
-    "n_threads",
     "open_scores",
-    "own_threads",
-    "parts",
+    "solvers",
 ]

@@ -11,12 +11,11 @@ from ..errors import NotPositiveDefinite, ParameterError
 from ..kernels import Block, Kernel
 from ..likelihoods import Likelihood
 from ..likelihoods.parts import in_parts, row_bytes
-from ..numerics.room import at_once
+from ..runtime import at_once, for_each, n_threads, parts
 from ..scores import Score
 from .eligibility import break_ties, open_scores
 from .index import IndexRule
 from .messages import Candidates, Inclusions, Representation
-from .parallel import for_each, n_threads, parts
 
 __all__ = ["LocalShard", "absorbed_at_once", "scored_at_once"]
 

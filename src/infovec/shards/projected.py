@@ -10,8 +10,8 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood, Site, Tilted
 from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import row_solver
+from ..runtime import for_each, n_threads
 from .messages import Beliefs, Steps, Sums, Swept
-from .parallel import for_each, n_threads
 from .projections import Projections
 
 __all__ = ["Cavity", "ProjectedShard", "in_units", "log_site_integral", "take_out"]

@@ -8,9 +8,8 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..numerics.cholesky import row_solver
-from ..numerics.room import at_once
+from ..runtime import at_once, for_each, n_threads, parts
 from .messages import Basis
-from .parallel import for_each, n_threads, parts
 
 __all__ = ["SITE_BYTES", "Projections", "chunk_rows"]
 

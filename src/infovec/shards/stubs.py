@@ -4,9 +4,9 @@ import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
+from ..runtime import parts
 from .local import absorbed_at_once
 from .messages import Inclusions
-from .parallel import parts
 
 __all__ = ["Stubs"]
 

@@ -8,9 +8,10 @@ import numpy as np
 from ..._types import Array
 from ...errors import ModelFileError
 from ...likelihoods import Discrete, Likelihood
-from ...multiclass import ClassLikelihood, SeparatePosterior
+from ...likelihoods.classes import ClassLikelihood
 from ...numerics.residuals import LEVELS
 from ...persistence.values import array, array_of_floats, flag, must, number, text, whole
+from ...posterior import SeparatePosterior
 from .history import check_history
 from .posterior import check_kernel, check_posterior, near_inputs, same_inputs, same_kernel
 

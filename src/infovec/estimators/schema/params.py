@@ -8,8 +8,8 @@ import numpy as np
 
 from ...kernels import Kernel
 from ...likelihoods import Likelihood
+from ...machines.prepare import APPROXIMATIONS, SELECTIONS
 from ...persistence.values import must
-from ..prepare import APPROXIMATIONS, SELECTIONS
 
 __all__ = ["PARAMS"]
 

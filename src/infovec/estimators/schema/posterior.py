@@ -7,9 +7,8 @@ import numpy as np
 from ..._types import Array
 from ...errors import ModelFileError
 from ...kernels import Kernel
-from ...multiclass import ClassPosterior, SeparatePosterior
 from ...persistence.values import array_of_floats, finite_inputs, must
-from ...posterior import FactorisedPosterior, ProjectedPosterior
+from ...posterior import ClassPosterior, FactorisedPosterior, ProjectedPosterior, SeparatePosterior
 
 __all__ = ["MOST_PARTS", "check_kernel", "check_posterior", "near_inputs", "same_inputs", "same_kernel"]
 

@@ -1,0 +1,69 @@
+"""One class against the rest: every class a probit of its own, and how their probabilities become one."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..._types import Floats, Rows
+from ...numerics.normal import hazard, hazard_excess, log_ndtr
+from ..base import Discrete
+from ..probit import Probit
+from ..weighted import WeightedDiscrete
+from .base import ClassLikelihood
+from .winner import ClassMoments
+
+__all__ = ["OneAgainstRest"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneAgainstRest(ClassLikelihood):
+    r"""C independent probits, each of its class against all others (NIPS03 section 4).
+
+    .. math:: P(y \mid f) = \Phi(f_y + p_y) \prod_{j \ne y} \Phi(-f_j - p_j)
+
+    which is the probability that y is said yes to and all others no; its evidence is the sum of C binary ones. A
+    prediction is that given that exactly one class is said yes to: the odds of the classes, normalised,
+
+    .. math:: P(y) \propto \frac{q_y}{1 - q_y}, \qquad q_c = \Phi\Bigl(\frac{\mu_c + p_c}{\sqrt{1 + \sigma_c^2}}\Bigr).
+    """
+
+    couples: ClassVar[bool] = False
+    spreads: ClassVar[bool] = True
+
+    def _signs(self, labels: Rows) -> Floats:
+        return np.where(labels[:, None] == np.arange(self.n_classes), 1.0, -1.0)
+
+    def log_prob(self, labels: Rows, f: Floats) -> Floats:
+        log_prob = np.asarray(log_ndtr(self._signs(labels) * (f + self.bias)).sum(axis=1))
+        return log_prob if self.weight is None else self.weight * log_prob
+
+    def tilted(self, labels: Rows, mean: Floats, var: Floats) -> ClassMoments:
+        if self.weight is not None:
+            return self._weighted(self._signs(labels), mean, var, self.weight)
+        c = self._signs(labels) / np.sqrt(1.0 + var)
+        u = c * (mean + self.bias)
+        h = hazard(u)
+        return ClassMoments(log_ndtr(u).sum(axis=1), c * h, c**2 * h * hazard_excess(u, h))
+
+    def _weighted(self, signs: Floats, mean: Floats, var: Floats, weight: Floats) -> ClassMoments:
+        """Moments of every probit to the power of the weights."""
+        classes = [
+            WeightedDiscrete(Probit(float(p)), weight).tilted(signs[:, c], mean[:, c], var[:, c])
+            for c, p in enumerate(self.bias)
+        ]
+        log_z, g, nu = (np.stack(part, axis=1) for part in zip(*classes, strict=True))
+        return ClassMoments(log_z.sum(axis=1), g, nu)
+
+    def against_rest(self, c: int, labels: Rows) -> tuple[Probit, Floats]:
+        """Return the probit of one class, whatever the weights, and the labels as it takes them: 1 and -1."""
+        return Probit(float(self.bias[c])), np.where(labels == c, 1.0, -1.0)
+
+    def of_class(self, c: int) -> Discrete:
+        """Return the likelihood of one class against the rest, with the weights of the rows."""
+        probit = Probit(float(self.bias[c]))
+        return probit if self.weight is None else WeightedDiscrete(probit, self.weight)
+
+    def log_weights(self, mean: Floats, var: Floats) -> Floats:
+        z = (mean + self.bias) / np.sqrt(1.0 + var)
+        return np.asarray(log_ndtr(z) - log_ndtr(-z))

@@ -1,0 +1,90 @@
+"""The units of columns: with the default kernel a fit works with columns around zero that spread by one."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from .._types import Array, Floats, Inputs, Rows
+from ..kernels import RBF, Bias, Kernel, Sum
+from ..numerics.outliers import usual_reach
+from ..posterior import SeparatePosterior
+from ..runtime import at_once
+from .defaults import column_spreads, length_scales
+
+__all__ = ["Columns", "InsideRows"]
+
+_GRID = 2.0**26  # steps in the spread of a column: finer than single precision
+_BLOCK = 1 << 19  # numbers in double precision at a time
+_BYTES = 24  # for each of them, on the way
+
+
+@dataclass(frozen=True)
+class Columns:
+    r"""Columns are centre + scale times those that the fit works with; so are length scales, but for the centre.
+
+    .. math:: x_j = c_j + s_j x'_j, \qquad \ell_j = s_j \ell'_j
+
+    Parameters
+    ----------
+    centre, scale : array of shape (p,)
+    n_varying : int
+        Columns that are not constant.
+    rounded : bool
+        Whether digits that come from the unit are left out, so that they do not decide how a fit learns.
+    """
+
+    centre: Floats
+    scale: Floats
+    n_varying: int
+    rounded: bool
+
+    @classmethod
+    def of(cls, X: Inputs, weight: Floats | None, rounded: bool) -> Self | None:
+        """Return the units of dense columns, or None where they have a common unit; see ``length_scales``."""
+        if not isinstance(X, np.ndarray):
+            return None
+        deviation, extent = column_spreads(X, weight)
+        varying, scales = int(np.sum(extent > 0.0)), length_scales(deviation, extent)
+        if np.ndim(scales) == 0:
+            return None
+        return cls(usual_reach(X, weight)[0], scales / np.sqrt(varying), varying, rounded)
+
+    def kernel(self, variance: float) -> Kernel:
+        """Return the default kernel as the fit has it."""
+        return RBF(float(np.sqrt(self.n_varying)), variance) + Bias(0.1 * variance)
+
+    def inside(self, X: Array, dtype: str = "float64") -> Array:
+        """Return rows as the fit has them."""
+        found, step = np.empty(X.shape, dtype=dtype), max(1, at_once(_BLOCK, _BYTES) // max(X.shape[1], 1))
+        for start in range(0, len(X), step):
+            part = (X[start : start + step] - self.centre) / self.scale
+            found[start : start + step] = np.round(part * _GRID) / _GRID if self.rounded else part
+        return found
+
+    def kernel_outside(self, kernel: Any) -> Any:
+        """Return a kernel of the fit, or a list of them, as the user has it."""
+        if isinstance(kernel, list):
+            return [self.kernel_outside(one) for one in kernel]
+        assert isinstance(kernel, Sum)
+        assert isinstance(kernel.left, RBF)
+        return replace(kernel, left=replace(kernel.left, length_scale=kernel.left.length_scale * self.scale))
+
+    def posterior_outside(self, posterior: Any) -> Any:
+        """Return a posterior of the fit as the user has it: its active inputs are rounded as they were in the fit."""
+        moved: dict[str, Any] = {
+            "kernel": self.kernel_outside(posterior.kernel), "X": self.centre + self.scale * posterior.X,
+        }  # fmt: skip
+        if isinstance(posterior, SeparatePosterior):
+            moved["parts"] = tuple(self.posterior_outside(part) for part in posterior.parts)
+        return replace(posterior, **moved)
+
+
+class InsideRows:
+    """Rows of the inputs as a fit has them, made when they are asked for."""
+
+    def __init__(self, X: Array, columns: Columns) -> None:
+        self._X, self._columns, self.shape = X, columns, X.shape
+
+    def __getitem__(self, at: Rows) -> Array:
+        return self._columns.inside(self._X[at])
