@@ -1,6 +1,7 @@
 """Shared fixtures."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ from hypothesis import settings
 
 settings.register_profile("infovec", deadline=None, derandomize=True)
 settings.load_profile("infovec")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in its background: there are tests
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # of Ctrl-C, and of programs that inherit this
 
 
 @pytest.fixture(scope="session")

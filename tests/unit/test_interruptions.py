@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from fixed import IVMClassifier
 
+import infovec as library
 from infovec.estimators import base
 from infovec.learning import Learning
 from infovec.runtime import Interruption
@@ -39,14 +40,6 @@ class AtCall:
 def shorter(learn):
     """Return how to learn in a few steps."""
     return learn and replace(learn if isinstance(learn, Learning) else Learning(learn), major_steps=1, minor_steps=2)
-
-
-@pytest.fixture(autouse=True)
-def not_ignored():
-    """Processes in the background may ignore what comes from the keyboard."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("form", interruptions.every_form(), ids=lambda form: form.name)
@@ -98,6 +91,20 @@ def test_between_two_stages_it_counts_too(monkeypatch, approximation, place):
         assert not hasattr(model, "stop_reason_")
     model.fit(X, y)
     assert interruptions.differences(model, whole, X) == []
+
+
+def test_classes_that_got_to_length_scales_of_columns_beside_one_that_did_not():
+    X, y = interruptions.problem("many", 100, n_classes=3)
+    settings = {"multi_class": "ovr", "shared_kernel": False, "n_active": 20, "random_state": 0}
+    calls = AtCall(0)
+    whole = library.IVMClassifier(callback=calls, **settings).fit(X, y)
+    for share in (0.4, 0.7):  # at the beginning of the second class, and of the third
+        model = library.IVMClassifier(callback=AtCall(int(-share * calls.left)), **settings)
+        with pytest.warns(UserWarning, match="interrupted while learning"):
+            model.fit(X, y)
+        assert len(model.kernel_) == 3
+        assert np.all(np.isfinite(model.predict_proba(X)))
+        assert model.history_["theta"].shape[1] == whole.history_["theta"].shape[1]
 
 
 def test_growing_that_is_interrupted_at_once_leaves_the_model(monkeypatch):

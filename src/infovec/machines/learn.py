@@ -65,8 +65,10 @@ def _learn_each(machine: AgainstRest, tied: bool, deadline: Deadline, learning: 
     for c in range(C):
         if found and deadline.listener.reason:
             break
-        one = learn(machine.machine(c), tied, deadline.within(deadline.seconds / (C - c)), learning)
-        found.append(cast(Learned[OneFunction], one))
+        one = machine.machine(c)
+        learned = learn(one, tied, deadline.within(deadline.seconds / (C - c)), learning)
+        found.append(cast(Learned[OneFunction], learned))
     steps, level = [step for one in found for step in one.steps], sum(one.level for one in found)
-    learned = machine.with_machines([one.machine for one in found])
-    return Learned(learned, steps, level)
+    model = Model.begin(one.kernel, one.likelihood, tied, learning)
+    steps = alike(steps, model, machine.data.X.shape[-1])  # a class that was cut short may have fewer length scales
+    return Learned(machine.with_machines([one.machine for one in found]), steps, level)

@@ -88,12 +88,14 @@ def maximise_bound(
 
     z = np.zeros((d, C)) if start is None else start
     try:
-        found = minimize(
-            minus, z.ravel(), jac=True, method="L-BFGS-B",
-            options={"maxiter": max_iterations, "maxfun": 2 * max_iterations, "maxcor": _MEMORY, "gtol": tolerance,
-                     "ftol": 0.0},
-        )  # fmt: skip
-        best = at(found.x.reshape(d, C))
+        if z.size:
+            found = minimize(
+                minus, z.ravel(), jac=True, method="L-BFGS-B",
+                options={"maxiter": max_iterations, "maxfun": 2 * max_iterations, "maxcor": _MEMORY, "gtol": tolerance,
+                         "ftol": 0.0},
+            )  # fmt: skip
+            z = found.x.reshape(d, C)
+        best = at(z)  # without active rows there is nothing to move, which SciPy 1.13 does not take
     except Late:
         if deadline is None:
             raise
