@@ -10,7 +10,7 @@ from implementations import implementations
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.kernels import RBF, Bias
-from infovec.runtime import StopReason
+from infovec.runtime import Deadline, Listener, StopReason
 from infovec.selection import Driver, GainDriver, InTurns, Selector
 
 N, CLASSES, SAME = 120, 3, 3  # SAME: rows that repeat another one and its class, which count as one
@@ -123,7 +123,7 @@ def test_a_callback_ends_it(kind, make):
         told.append(progress)
         return True
 
-    stop = selector.run(20, enough)
+    stop = selector.run(20, Deadline(listener=Listener(callback=enough)))
     assert told
     assert told[0].wanted == 20
     assert stop is StopReason.CALLBACK

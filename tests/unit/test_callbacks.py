@@ -1,5 +1,6 @@
 """Callbacks of scikit-learn 1.9: what they are told, that they can end a fit, and that they are cleared away."""
 
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -93,9 +94,12 @@ def test_weights_pipelines_clones_and_files(tmp_path):
 
 
 def test_warnings_point_at_who_called():
-    listener = Listener("inference", 1)
-    model = IVMClassifier(n_active=25, learn=None, random_state=0).set_callbacks(listener)
-    with pytest.warns(UserWarning, match="sites still moved") as caught:
+    def interrupt(progress):
+        if progress.log_evidence is None:
+            signal.raise_signal(signal.SIGINT)
+
+    model = IVMClassifier(n_active=1, learn=None, callback=interrupt, random_state=0)
+    with pytest.warns(UserWarning, match="interrupted: the model has 1 of 1") as caught:
         model.fit(X, Y)
     assert caught[0].filename == __file__
 

@@ -52,7 +52,7 @@ def test_the_fuzzer_tells_faults(trials, tmp_path, monkeypatch):
 
 def test_a_fault_is_found_where_there_is_one(trials, monkeypatch):
     """Without the check of a field the trials that alter it do not all end well."""
-    from infovec.estimators import files as estimator_files
+    from infovec.estimators import records as estimator_files
 
     monkeypatch.setattr(estimator_files, "check_model", lambda model: None)
     monkeypatch.setattr(estimator_files, "check_params", lambda model: None)

@@ -79,7 +79,7 @@ def test_every_form_refuses_by_the_number_that_was_given(form):
     enough = form.make(n_active=ACTIVE, max_memory=words[1], random_state=0)
     with work_within(1e6 * needed), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # double precision, where it would be needed, takes more
-        assert enough._prepare(X, y, None).wanted == ACTIVE  # nothing is refused
+        assert enough._prepare(X, y, None).work.wanted == ACTIVE  # nothing is refused
 
 
 def test_a_limit_changes_no_model_that_fits_in_it():

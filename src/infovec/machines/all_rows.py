@@ -171,6 +171,15 @@ class AllRows(Machine):
         X = self.kernel.in_double(self.data.given.inside[active])
         return Projected(self.posterior(X, basis, found), shards, rows, found, self.work.dtype)
 
+    def _told(self, rows: Rows, projected: Projected, known: Floats) -> Floats:
+        """What is known of some rows without their own sites; those for which there was no time have none."""
+        has_site = np.isin(rows, projected.rows)
+        told = np.empty((2, len(rows)))
+        told[:, has_site] = known[:, np.searchsorted(projected.rows, rows[has_site])]
+        new = self.kernel.in_double(self.data.given.inside[rows[~has_site]])
+        told[:, ~has_site] = projected.posterior.predict(new)
+        return told
+
     def _result(self, run: Run, projected: Projected, active: Rows) -> Result:
         posterior, _, rows, found, dtype = projected
         known = self.left_out(projected)
@@ -181,7 +190,7 @@ class AllRows(Machine):
         return Result(
             posterior, likelihood, active, *projected.sites(active), found.log_evidence, found.converged, found.sweeps,
             total_weight(own.take(rows), len(rows)), dtype, spread,
-            None if run.telling is None else known[:, np.searchsorted(rows, run.telling)],
+            None if run.telling is None else self._told(run.telling, projected, known),
         )  # fmt: skip
 
 
