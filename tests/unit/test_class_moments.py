@@ -118,13 +118,23 @@ def test_far_from_everything_nothing_breaks(Likelihood):
         log_proba = Likelihood(np.zeros(3)).log_proba(mean, np.full((3, 3), scale))
         np.testing.assert_allclose(log_proba[2], np.log(1.0 / 3.0), rtol=1e-6)  # three alike
         np.testing.assert_allclose(log_proba[0], log_proba[1][[1, 0, 2]], rtol=1e-9)
-        np.testing.assert_allclose(got.log_z[[0, 2]], log_proba[[0, 2], 0], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(got.log_z, log_proba[:, 0], rtol=1e-5, atol=1e-6)
         if scale < 1.0:
             assert log_proba[0, 0] == pytest.approx(0.0, abs=1e-12)
             exact = -1000.0 if Likelihood is Softmax else -250_000.0  # -d^2 / 4, but for a logarithm
             assert log_proba[0, 1] == pytest.approx(exact, rel=1e-4)
         else:  # 500 is nothing beside a deviation of 10000
             np.testing.assert_allclose(np.exp(log_proba), 1.0 / 3.0, atol=0.05)
+
+
+@pytest.mark.parametrize("var", [0.0, 1e-12, 1e-6])
+def test_without_variance_softmax_is_what_it_says_however_far_a_rival_is_ahead(var):
+    gap = np.array([0.0, 5.0, 20.0, 50.0, 100.0, 300.0, 1000.0, 1e4])
+    mean = np.column_stack([-gap, np.zeros_like(gap), np.zeros_like(gap)])
+    got = Softmax(np.zeros(3)).tilted(np.zeros(len(gap), dtype=int), mean, np.full(mean.shape, var))
+    exact = log_softmax(mean, axis=1)
+    np.testing.assert_allclose(got.log_z, exact[:, 0], rtol=1e-5)
+    np.testing.assert_allclose(got.g, np.eye(3)[0] - np.exp(exact), atol=1e-5)
 
 
 def test_against_the_rest_exactly_one_class_is_said_yes_to():

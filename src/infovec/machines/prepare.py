@@ -79,14 +79,14 @@ class Settings(NamedTuple):
 
 
 def prepare(
-    kind: type[Machine] | type[Machine],
+    kind: type[Machine],
     settings: Settings,
     sample: Sample,
     y: Floats,
     kernel: Kernel,
     likelihood: Likelihood | ClassLikelihood,
     priority: Floats,
-) -> Machine | Machine:
+) -> Machine:
     """Return a machine of a kind for some rows; refuse what cannot be done with them.
 
     Parameters

@@ -28,7 +28,6 @@ class OneAgainstRest(ClassLikelihood):
     .. math:: P(y) \propto \frac{q_y}{1 - q_y}, \qquad q_c = \Phi\Bigl(\frac{\mu_c + p_c}{\sqrt{1 + \sigma_c^2}}\Bigr).
     """
 
-    couples: ClassVar[bool] = False
     spreads: ClassVar[bool] = True
 
     def _signs(self, labels: Rows) -> Floats:
@@ -54,10 +53,6 @@ class OneAgainstRest(ClassLikelihood):
         ]
         log_z, g, nu = (np.stack(part, axis=1) for part in zip(*classes, strict=True))
         return ClassMoments(log_z.sum(axis=1), g, nu)
-
-    def against_rest(self, c: int, labels: Rows) -> tuple[Probit, Floats]:
-        """Return the probit of one class, whatever the weights, and the labels as it takes them: 1 and -1."""
-        return Probit(float(self.bias[c])), np.where(labels == c, 1.0, -1.0)
 
     def of_class(self, c: int) -> Discrete:
         """Return the likelihood of one class against the rest, with the weights of the rows."""

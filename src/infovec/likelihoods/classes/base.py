@@ -39,8 +39,6 @@ class ClassLikelihood(Parametrised, ABC):
     power: float = 1.0
     spread: float = 1.0
     weight: Floats | None = None
-    couples: ClassVar[bool] = True
-    """Whether a shift of the latent values of all classes changes nothing."""
     spreads: ClassVar[bool] = False
     """Whether ``spread`` is calibrated as well as ``power``, for which predictions must cost little."""
 
