@@ -25,7 +25,7 @@ _DROP = 30.0  # nodes end where the integrand is e^-30 of its peak
 _FIRST, _MOST = 32, 2**14  # nodes
 _ENTRIES = 2**18  # numbers in one block of the work
 _BYTES = 120  # for each of them: the integrands of all classes, slopes and curvatures of their parts
-_CLIMBS, _APPROACHES = 128, 128  # Newton steps at most: they are short where a rival is far ahead and variances are small
+_CLIMBS, _APPROACHES = 128, 128  # Newton steps at most: short ones, where a rival is far ahead and variances are small
 
 
 class ClassMoments(NamedTuple):
