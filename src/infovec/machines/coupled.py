@@ -12,7 +12,6 @@ from ..inference import Inference, LeftOut, Watch, calibrated, infer_coupled, le
 from ..inference import cost as sweep_cost
 from ..learning import CoupledEvidence
 from ..likelihoods.classes import ClassLikelihood
-from ..numerics.cholesky import row_solver
 from ..posterior import ClassPosterior, Posterior
 from ..runtime import Deadline, best_of_three, seconds_of
 from ..selection import Driver, InTurns
@@ -22,7 +21,7 @@ from .budget import Needs, Sizes, coupled_need, selection_need
 from .classes import ClassMachine
 from .one_function import FactorisedFunction
 from .plan import Plan
-from .seconds import FEWEST_SWEEPS, selection_seconds
+from .seconds import FEWEST_SWEEPS, product_seconds, selection_seconds
 
 __all__ = ["Coupled", "CoupledClasses"]
 
@@ -94,8 +93,7 @@ class Coupled(CoupledClasses, AllRows):
 
     def sweeps_seconds(self, d: int) -> float:
         moments, probabilities = self.moments_seconds()
-        V, solve = np.zeros((_TIMED, d), dtype=self.work.dtype), row_solver(np.eye(d), self.work.dtype)
-        product = seconds_of(partial(solve, V)) / _TIMED
+        product = 0.5 * product_seconds(self.data, self.work.dtype, d)  # of a triangular factor
         return FEWEST_SWEEPS * (moments + self.products * self.functions_of_product * product) + probabilities
 
     @property

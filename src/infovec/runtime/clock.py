@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable
 
+from .threads import own_threads
+
 __all__ = ["best_of_three", "seconds_of", "seconds_per_row"]
 
 _SHORT = 1e-2  # seconds of what is measured again
@@ -31,12 +33,13 @@ def seconds_per_row(once: Callable[[int], Callable[[], object]], n: int) -> floa
     n : int
         Rows there are, at least one.
     """
-    once(1)()  # tables and buffers are made
-    for size in _SIZES:
-        size, action = min(size, n), once(min(size, n))
-        seconds = seconds_of(action)
-        if seconds < _SHORT:  # what other programs do counts for much
-            seconds = min(seconds, seconds_of(action), seconds_of(action))
-        if seconds > _ENOUGH or size == n:
-            break
+    with own_threads():  # as in a fit: those of linear algebra would wait for each other on a busy machine
+        once(1)()  # tables and buffers are made
+        for size in _SIZES:
+            size, action = min(size, n), once(min(size, n))
+            seconds = seconds_of(action)
+            if seconds < _SHORT:  # what other programs do counts for much
+                seconds = min(seconds, seconds_of(action), seconds_of(action))
+            if seconds > _ENOUGH or size == n:
+                break
     return seconds / size
