@@ -36,8 +36,8 @@ def forms() -> Iterator[Form]:
             for name in MULTI_CLASS:
                 yield Form(f"many-{name}-{end}", partial(IVMClassifier, multi_class=name, **common), "many")
             yield Form(f"ordinal-{end}", partial(IVMOrdinalClassifier, **common), "ordered")
-            for name in REAL_LIKELIHOODS:
-                targets = "counts" if name == "poisson" else "real"
+            for name, make in REAL_LIKELIHOODS.items():
+                targets = "counts" if make(np.ones(2), None).counts else "real"
                 yield Form(f"{name}-{end}", partial(IVMRegressor, likelihood=name, **common), targets)
 
 

@@ -63,14 +63,6 @@ def uncertainty(log_z: Floats, g: Floats, nu: Floats, mean: Floats, var: Floats)
 
 _ALMOST_ONE = 1.0 - 1e-15
 
-SCORES: Final[dict[str, Score]] = {
-    "entropy": entropy_reduction,
-    "information_gain": information_gain,
-    "predictive": surprise,
-    "random": indifference,
-    "variance": uncertainty,
-}
-
 
 class Rule(NamedTuple):
     """What rows are selected by, and what that asks of a selection."""
@@ -91,3 +83,6 @@ RULES: Final[dict[str, Rule]] = {
     "projected_gain": Rule(entropy_reduction, by_gain=True),
 }
 """Entropies do not see the labels where rows come in for all classes at once: there the predictive probability does."""
+
+SCORES: Final[dict[str, Score]] = {name: rule.score for name, rule in RULES.items() if not rule.by_gain}
+"""Those of them that are functions of one marginal."""

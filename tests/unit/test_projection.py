@@ -17,6 +17,7 @@ from infovec.inference.settle import stalled
 from infovec.kernels import RBF, Bias
 from infovec.learning import LearnedRows, Model, ProjectedEvidence, objective, optimise
 from infovec.likelihoods import Gaussian, Logit, Probit
+from infovec.scores import RULES
 from infovec.shards import ProjectedShard
 
 KERNEL = RBF(0.8, 4.0) + Bias(0.5)
@@ -46,10 +47,7 @@ def test_noisy_labels():
     assert log_loss(projected, X[test], y[test]) < 0.85 * log_loss(factorised, X[test], y[test])
 
 
-SCORES = ["entropy", "information_gain", "predictive", "variance", "random", "projected_gain"]
-
-
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("score", RULES)
 def test_every_way_of_selection(score):
     X, y = noisy()
     model = IVMClassifier(kernel=KERNEL, n_active=40, score=score, random_state=0).fit(X, y)

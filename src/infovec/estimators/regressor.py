@@ -14,7 +14,7 @@ from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
-from ..likelihoods import Discrete, Gaussian, Likelihood, Poisson, StudentT, plain
+from ..likelihoods import Discrete, Gaussian, Likelihood, StudentT, plain
 from ..likelihoods.mixtures import quantile
 from ..machines.defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
 from ..machines.fit import Ended
@@ -195,7 +195,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         share = ndtr(normal_scores(self.residual_quantiles_, levels))
         columns = [quantile(likelihood, p, mean, var) for p in share]
         found = np.stack(columns, axis=1) if columns else np.empty((len(mean), 0))
-        if isinstance(likelihood, Poisson):
+        if likelihood.counts:
             found = np.maximum(np.rint(found), 0.0)
         return found if np.ndim(q) else found[:, 0]
 

@@ -9,7 +9,6 @@ from .._types import Floats, Rows
 from ..inference import LeftOut, calibrated, evidence_gradient, left_out, left_out_loss
 from ..kernels import Kernel
 from ..likelihoods.classes import OneAgainstRest
-from ..shards import ProjectedShard
 from .model import Model
 from .objective import LearnedRows, ProjectedEvidence
 
@@ -35,7 +34,6 @@ class RestEvidence:
         self, given: LearnedRows, active: Sequence[Rows], tolerance: float, select: Callable[[int, Kernel], Rows]
     ) -> None:
         self.labels, self.select = given.y.astype(np.intp), select
-        self.alike = all(rows is active[0] for rows in active)  # then the classes share projections
         signs = [np.where(self.labels == c, 1.0, -1.0) for c in range(len(active))]
         each = zip(signs, active, strict=True)
         self.machines = [ProjectedEvidence(given._replace(y=y), rows, tolerance) for y, rows in each]
@@ -49,10 +47,9 @@ class RestEvidence:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
         rest, evidence = cast(OneAgainstRest, model.likelihood), 0.0
         by_kernel, by_bias = np.zeros(model.kernel.theta.size), np.zeros(rest.theta.size)
-        shards: list[ProjectedShard] = []
         for c, machine in enumerate(self.machines):
             one = rest.of_class(c)
-            shards, basis, found = machine.settle(model.kernel, one, shards if self.alike else ())
+            shards, basis, found = machine.settle(model.kernel, one)
             gradient = evidence_gradient(shards, basis, model.kernel, one, found)
             by_kernel += gradient.kernel
             by_bias[c] = gradient.likelihood[one.parameter_names.index("bias")]

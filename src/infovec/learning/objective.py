@@ -110,17 +110,11 @@ class ProjectedEvidence:
         loss = best_spread(model.likelihood.take(self.given.rows), self.given.y, known).loss
         return found.log_evidence + model.log_prior()[0], loss
 
-    def _project(
-        self, shards: Sequence[ProjectedShard | CoupledShard], kernel: Kernel, like: Sequence[ProjectedShard] = ()
-    ) -> Basis:
-        """Give the shards their active set, or the projections that others have made, and the last sites."""
-        given = self.given
-        basis = like[0].basis if like else make_basis(kernel, given.rows[self.active], given.X[self.active], self.dtype)
-        for k, shard in enumerate(shards):
-            if like:
-                shard.adopt(like[k])
-            else:
-                shard.project(basis)
+    def _project(self, shards: Sequence[ProjectedShard | CoupledShard], kernel: Kernel) -> Basis:
+        """Give the shards their active set, and the sites of the last evaluation."""
+        basis = make_basis(kernel, self.given.rows[self.active], self.given.X[self.active], self.dtype)
+        for shard in shards:
+            shard.project(basis)
             if self._sites is not None:
                 shard.resume(self.given.rows, *self._sites)
         return basis
@@ -130,20 +124,10 @@ class ProjectedEvidence:
         precision, b = np.sum([shard.sites(self.given.rows) for shard in shards], axis=0)
         self._sites = precision, b
 
-    def settle(
-        self, kernel: Kernel, likelihood: Likelihood, like: Sequence[ProjectedShard] = ()
-    ) -> tuple[list[ProjectedShard], Basis, Inference]:
-        """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere.
-
-        Parameters
-        ----------
-        kernel, likelihood
-        like : sequence of ProjectedShard, optional
-            Of another objective for the same kernel, rows and active rows: their projections are taken over.
-        """
+    def settle(self, kernel: Kernel, likelihood: Likelihood) -> tuple[list[ProjectedShard], Basis, Inference]:
+        """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere."""
         shards = [ProjectedShard(*part, kernel, likelihood, self.dtype, self.given.blur) for part in self.given.cut()]
-        same = like if like and like[0].dtype == self.dtype else ()
-        basis = self._project(shards, kernel, same)
+        basis = self._project(shards, kernel)
         found = infer(shards, tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
         if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):
             self.given = self.given.raised()

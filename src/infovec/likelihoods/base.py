@@ -65,6 +65,8 @@ class Likelihood(Parametrised, ABC):
     log_concave: ClassVar[bool] = True
     """Whether log p(y | f) is concave in f, which makes every site precision positive."""
 
+    counts: ClassVar[bool] = False
+    """Whether targets are counts, and the logarithm of their mean is linear in the latent value."""
     conjugate: ClassVar[bool] = False
     """Whether p(y | f) is Gaussian in f, which makes every site exact, whatever the cavity."""
 

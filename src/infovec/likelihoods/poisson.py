@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammaincc, gammaln, xlogy
@@ -28,6 +29,7 @@ class Poisson(Likelihood):
     """
 
     bias: float = 0.0
+    counts: ClassVar[bool] = True
 
     @property
     def transforms(self) -> Mapping[str, Transform]:

@@ -149,8 +149,18 @@ class AllRows(Machine):
         asked = run.listener.answer()
         if asked is StopReason.INTERRUPTED:
             run.hurry(0.0)
-        give_back()  # what the sweeps took
-        return asked, self._result(run, projected, active)
+        sites, known = projected.sites(active), self.left_out(projected)
+        told = None if run.telling is None else self._told(run.telling, projected, known)
+        posterior, _, rows, found, dtype = projected
+        del projected  # calibration needs the memory of the projections
+        give_back()
+        likelihood, own, spread = self.calibrated(known, rows, run.last), self.likelihood, None
+        if isinstance(own, Likelihood) and not isinstance(own, Discrete):
+            spread = residuals(self.data, own, known, rows, self.learned, run.last)
+        return asked, Result(
+            posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps,
+            total_weight(own.take(rows), len(rows)), dtype, spread, told,
+        )  # fmt: skip
 
     def project(
         self, active: Rows, sites: Sites | None, watch: Watch | None, left_out: Rows | None, deadline: Deadline
@@ -179,19 +189,6 @@ class AllRows(Machine):
         new = self.kernel.in_double(self.data.given.inside[rows[~has_site]])
         told[:, ~has_site] = projected.posterior.predict(new)
         return told
-
-    def _result(self, run: Run, projected: Projected, active: Rows) -> Result:
-        posterior, _, rows, found, dtype = projected
-        known = self.left_out(projected)
-        likelihood = self.calibrated(known, rows, run.last)
-        own, spread = self.likelihood, None
-        if isinstance(own, Likelihood) and not isinstance(own, Discrete):
-            spread = residuals(self.data, own, known, rows, self.learned, run.last)
-        return Result(
-            posterior, likelihood, active, *projected.sites(active), found.log_evidence, found.converged, found.sweeps,
-            total_weight(own.take(rows), len(rows)), dtype, spread,
-            None if run.telling is None else self._told(run.telling, projected, known),
-        )  # fmt: skip
 
 
 class _Watch:

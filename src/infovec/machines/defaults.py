@@ -126,7 +126,7 @@ def _robust_spread(y: Floats, weight: _Weight) -> float:
 
 def latent_variance(likelihood: Likelihood, y: Floats, weight: _Weight = None) -> float:
     """Prior variance of the latent function for real targets."""
-    if isinstance(likelihood, Poisson):
+    if likelihood.counts:
         return _spread(np.log(y + 0.5), weight)
     if isinstance(likelihood, Gaussian):
         return 3.0 * _spread(y, weight)

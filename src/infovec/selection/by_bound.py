@@ -15,7 +15,7 @@ from ..shards import Stubs, break_ties
 from .inclusion import PoolStubs
 from .schedule import Schedule
 
-__all__ = ["SCORES", "Included", "select"]
+__all__ = ["ROW_SCORES", "Included", "select"]
 
 _SMALL = 3000  # pairs of row and class
 _LARGEST = 64  # rows in a block: every inclusion scores the whole pool, all classes of it
@@ -49,7 +49,7 @@ def _indifference(likelihood: MultivariateProbit, labels: Rows, mean: Floats, va
     return np.zeros(len(labels))
 
 
-SCORES: Final[dict[str, RowScore]] = {"predictive": _surprise, "entropy": _entropy, "random": _indifference}
+ROW_SCORES: Final[dict[str, RowScore]] = {"predictive": _surprise, "entropy": _entropy, "random": _indifference}
 
 
 def select(
@@ -84,14 +84,14 @@ def select(
     deadline : Deadline
         Ends it with the blocks so far, of which there is one at least.
     """
-    if score not in SCORES:
-        raise ParameterError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
+    if score not in ROW_SCORES:
+        raise ParameterError(f"score must be one of {', '.join(ROW_SCORES)}, got {score!r}")
     n = len(labels)
     wanted = min(n_active, n)
     schedule = schedule or _choose_schedule(n * likelihood.n_classes, wanted)
     groups = classes_by_kernel(kernels, likelihood.n_classes)
     seen = [Stubs(X, kernel, len(classes), wanted, dtype) for kernel, classes in groups]
-    state = _State(seen, [classes for _, classes in groups], labels, likelihood, SCORES[score])
+    state = _State(seen, [classes for _, classes in groups], labels, likelihood, ROW_SCORES[score])
     state.priority = np.linspace(1.0, 0.0, n) if priority is None else priority
     while len(state.order) < wanted:
         block, pool_size = schedule.sizes(len(state.order))

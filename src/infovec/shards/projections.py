@@ -97,13 +97,6 @@ class Projections:
         pivots = np.diagonal(basis.L) ** 2 / np.maximum(np.sum(basis.L**2, axis=1), 1e-300)
         return "float64" if np.min(pivots, initial=1.0) < _ALIKE else self.dtype
 
-    def adopt(self, other: "Projections") -> None:
-        """Take over the projections of the same rows that another shard has made, instead of making them."""
-        self.chunks, self._basis, self._block, self._solve = other.chunks, other._basis, other._block, other._solve
-        self._made_in = other._made_in
-        self._kept, self.variance_left, self.depth = other._kept, other.variance_left.copy(), other.depth
-        self._spare = []
-
     def open_all(self) -> None:
         """Let the next sweep visit all rows."""
         self.open[:] = True

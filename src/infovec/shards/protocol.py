@@ -155,13 +155,6 @@ class SiteShard(Protocol):
         """Forget sites that lead nowhere."""
 
 
-class OneClassShard(SiteShard, Protocol):
-    """One class of a shard of many."""
-
-    def tell(self) -> None:
-        """Give the sites to the shard of all classes."""
-
-
 @runtime_checkable
 class ClassShard(Protocol):
     """Rows with a site for each of C classes; the posteriors of v have means (C, d) and factors (C, d, d)."""
