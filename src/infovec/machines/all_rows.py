@@ -149,7 +149,7 @@ class AllRows(Machine):
         asked = run.listener.answer()
         if asked is StopReason.INTERRUPTED:
             run.hurry(0.0)
-        sites, known = projected.sites(active), self.left_out(projected)
+        found_sites, known = projected.sites(active), self.left_out(projected)
         told = None if run.telling is None else self._told(run.telling, projected, known)
         posterior, _, rows, found, dtype = projected
         del projected  # calibration needs the memory of the projections
@@ -158,7 +158,7 @@ class AllRows(Machine):
         if isinstance(own, Likelihood) and not isinstance(own, Discrete):
             spread = residuals(self.data, own, known, rows, self.learned, run.last)
         return asked, Result(
-            posterior, likelihood, active, *sites, found.log_evidence, found.converged, found.sweeps,
+            posterior, likelihood, active, *found_sites, found.log_evidence, found.converged, found.sweeps,
             total_weight(own.take(rows), len(rows)), dtype, spread, told,
         )  # fmt: skip
 
