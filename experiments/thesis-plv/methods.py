@@ -8,7 +8,7 @@ import numpy as np
 
 from infovec import IVMRegressor
 from infovec.kernels import RBF, Bias
-from infovec.learning import Model, ProjectedEvidence, Step, optimise
+from infovec.learning import LearnedRows, Model, ProjectedEvidence, Step, optimise
 from infovec.likelihoods import Gaussian
 
 from .splits import Split
@@ -38,7 +38,8 @@ def begin(p: int, ard: bool = True, noise: float = _NOISE) -> Model:
 
 def learn(model: Model, X: np.ndarray, y: np.ndarray, active: np.ndarray, iterations: int) -> tuple[Model, list[Step]]:
     """Maximise the sparse criterion of Thesis 4.18 and the log prior for a given active set."""
-    return optimise(ProjectedEvidence(np.arange(len(y)), X, y, active, "float64", blur=False), model, iterations)
+    given = LearnedRows(np.arange(len(y)), X, y, blur=False)
+    return optimise(ProjectedEvidence(given, active), model, iterations)
 
 
 def full_gpr(X: np.ndarray, y: np.ndarray, iterations: int, ard: bool = True) -> Model:
