@@ -102,7 +102,8 @@ class NumberPredictions(NamedTuple):
     def of(cls, model: Any, X: Inputs, y: Floats) -> "NumberPredictions":
         """Predict for rows whose target is y."""
         mean, std = model.predict(X, return_std=True)
-        return cls(y, mean, std, model.log_density(X, y))
+        with np.errstate(over="ignore"):  # predictions may be as far off as numbers go
+            return cls(y, mean, std, model.log_density(X, y))
 
     def figures(self) -> dict[str, Any]:
         """Mean squared error, log density, calibration error and errors of the rows kept, with standard errors."""
@@ -173,6 +174,7 @@ def reject_rows(figures: Mapping[str, Any]) -> list[tuple[float, str, str]]:
     return [(point["rejected"], NAMES[key], shown(point[key], key == "error")) for point in figures["error_reject"]]
 
 
+@np.errstate(over="ignore", invalid="ignore")  # values may be as large as numbers go
 def mean_figure(values: Floats) -> Figure:
     """Mean of independent rows, and its standard error."""
     values = np.asarray(values, dtype=np.float64)
@@ -231,6 +233,7 @@ def _error_reject(top: Floats, right: Mask) -> list[dict[str, Any]]:
     return points
 
 
+@np.errstate(over="ignore", invalid="ignore")  # squares of what is far off
 def regression_figures(y: Floats, mean: Floats, std: Floats, log_density: Floats) -> dict[str, Any]:
     """Return the figures of numbers: targets, and mean, standard deviation and log density that were predicted."""
     n, squared, z = len(y), (y - mean) ** 2, np.abs(y - mean) / std

@@ -109,9 +109,11 @@ class Stationary(Kernel):
         W *= self.variance
         if np.ndim(self.length_scale):
             by_column = column_squares(X, W.sum(axis=1)) + column_squares(Z, W.sum(axis=0))
-            by_scale = -2.0 * (by_column - 2.0 * column_products(X, Z, W)) / self.length_scale
+            by_scale = -2.0 * (by_column - 2.0 * column_products(X, Z, W))
         else:
-            by_scale = np.asarray(-2.0 * np.vdot(W, D) / self.length_scale)
+            by_scale = np.asarray(-2.0 * np.vdot(W, D))
+        with np.errstate(over="ignore"):  # a slope that is no number leads nowhere, and is not gone along
+            by_scale = by_scale / self.length_scale
         by_variance = self._by_variance(G, W, D)
         return self._gradient({"length_scale": by_scale, "variance": by_variance, **shapes})
 
@@ -190,7 +192,7 @@ class Matern(Stationary):
     def _profile(self, D: Floats) -> Floats:
         if np.isinf(self.nu):
             return np.exp(-0.5 * D)
-        t = np.minimum(np.sqrt(2.0 * self.nu * D, dtype=D.dtype), _NOTHING)
+        t = np.minimum(float(np.sqrt(2.0 * self.nu)) * np.sqrt(D), _NOTHING)
         if self.nu == 0.5:
             return np.exp(-t)
         if self.nu == 1.5:
@@ -202,7 +204,7 @@ class Matern(Stationary):
     def _slope(self, D: Floats) -> Floats:
         if np.isinf(self.nu):
             return -0.5 * np.exp(-0.5 * D)
-        t = np.minimum(np.sqrt(2.0 * self.nu * D), _NOTHING)
+        t = np.minimum(float(np.sqrt(2.0 * self.nu)) * np.sqrt(D), _NOTHING)
         if self.nu == 1.5:
             return -1.5 * np.exp(-t)
         if self.nu == 2.5:

@@ -291,7 +291,8 @@ def _most(pi: Floats, k: Floats, var: Floats) -> Floats:
     """
     whole = 1.0 / np.maximum(var, 1e-300)
     rest = np.maximum(whole - pi, _LEAST_SHARE * whole)
-    return _MOST_TAKEN * rest / np.maximum(1.0 - k, _LEAST_SHARE)
+    with np.errstate(over="ignore"):  # then there is no largest one
+        return _MOST_TAKEN * rest / np.maximum(1.0 - k, _LEAST_SHARE)
 
 
 def _star(labels: Rows, nu: Floats, var: Floats) -> tuple[Floats, Floats]:

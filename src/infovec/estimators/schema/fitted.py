@@ -143,6 +143,7 @@ def _likelihood(value: object, where: str, about: About) -> None:
     else:
         fits = isinstance(value, Likelihood) and not isinstance(value, Discrete)
         must(fits, where, "a likelihood of numbers", value)
+        must(np.size(getattr(value, "variance", 1.0)) > 0, where, "a likelihood with a variance", value)
 
 
 def _history(value: object, where: str, about: About) -> None:
