@@ -91,6 +91,7 @@ class Chain:
         step = at_once(max(256, _CHUNK_ENTRIES // d), _CHUNK_BYTES * d, _FEWEST)
         return (slice(i, min(i + step, n)) for i in range(0, n, step))
 
+    @np.errstate(invalid="ignore")
     def outside(self, terms: Terms, through_kernel: bool = True) -> float:
         r"""Sum the terms over the rows of J, and pass their slopes on (SLH eq. 14, Thesis C.8 to C.10).
 
@@ -123,6 +124,7 @@ class Chain:
                 self.by_kernel += self.kernel.vjp(X, self.X_active, G) + self.kernel.diag_vjp(X, w)
         return total
 
+    @np.errstate(invalid="ignore")  # slopes that are no numbers lead nowhere, and are not gone along
     def finish(self, value: float, slopes: ActiveSlopes) -> Criterion:
         r"""Pass on the slopes of the active rows: :math:`dv = C (dm - (dA) v)`, :math:`dC = -C (dA) C`."""
         C, v = self.C, self.v
