@@ -14,7 +14,7 @@ from ..runtime import for_each
 from .cavity import Cavity, in_units, log_site_integral, take_out
 from .messages import Marginals, Slopes, Steps, Swept, Traits
 from .on_rows import OnRowsOfClasses
-from .projected import rows_of
+from .on_sites import WithSites
 from .slopes import slopes_of_classes
 
 __all__ = ["CoupledShard", "Solver", "solvers"]
@@ -31,7 +31,7 @@ def solvers(factors: Floats, dtype: str) -> list[Solver]:
     return [row_solver(Q, dtype) for Q in factors]
 
 
-class CoupledShard(OnRowsOfClasses):
+class CoupledShard(WithSites[Floats], OnRowsOfClasses):
     r"""Some rows of the training set with C latent functions of one kernel, seen through one active set.
 
     Given the sites the functions are independent, so there are C posteriors of v; V is the same for all. The blurred
@@ -78,25 +78,12 @@ class CoupledShard(OnRowsOfClasses):
         self._missing = np.zeros(shape)
         self._ties, self._own_var = np.zeros(shape), np.zeros(len(rows))  # how the forces answer to a move
         self._step = np.zeros((2, *shape))
-        self._trail: list[tuple[Floats, Floats, Floats]] = []  # sites before the last sweep, and the one before
-
-    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Precisions and shifts of some rows, shape (len(rows), C); zero for those that are not here."""
-        return rows_of(self.rows, rows, self.precision), rows_of(self.rows, rows, self.b)
-
-    def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
-        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
-        at = np.searchsorted(rows, self.rows)
-        self.precision[:], self.b[:] = precision[at], b[at]
+        self._trail = []
 
     def traits(self) -> Traits:
         """Return what inference must know."""
         likelihood, n = self.likelihood, len(self.rows)
         return Traits(n, likelihood.n_classes, self.dtype, self.whole, False, True)
-
-    def log_sites(self) -> float:
-        """Logs of the constants of the sites, added up."""
-        return float(np.sum(self.log_site))
 
     def sharpness(self, common: float) -> Floats:
         """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
@@ -218,7 +205,7 @@ class CoupledShard(OnRowsOfClasses):
         open_, settled, steps, lock = self._empty(), self._empty(), [Steps(0.0, 0.0, 0.0)], Lock()
         solve = solvers(factors, self.dtype)
         self._missing[:] = 0.0
-        self._trail = [(self.precision.copy(), self.b.copy(), self.log_site.copy()), *self._trail[:1]]
+        self.remember()
 
         @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is looked for, and taken back
         def visit(chunk: slice) -> None:
@@ -245,25 +232,6 @@ class CoupledShard(OnRowsOfClasses):
     def rest(self) -> None:
         """Drop what only further sweeps would need."""
         self._trail = []
-
-    def undo(self) -> None:
-        """Forget the last sweep."""
-        (self.precision, self.b, self.log_site), *self._trail = self._trail
-        self._step[:] = 0.0
-
-    def shorten(self, share: float) -> Floats:
-        """Take a share of the last step only; return the sum of pi V V^T over all rows, for every class."""
-        *before, log_site = self._trail[0]
-        moved = (old + share * (new - old) for old, new in zip(before, (self.precision, self.b), strict=True))
-        self.precision, self.b = (np.where(np.isfinite(new), new, old) for old, new in zip(before, moved, strict=True))
-        self.log_site = log_site.copy()
-        return self.sums()
-
-    def make_proper(self) -> Floats:
-        """Take away sites of negative precision, and what is no site; return the sum as ``shorten`` does."""
-        improper = ~(np.isfinite(self.precision) & np.isfinite(self.b)) | (self.precision < 0.0)
-        self.precision[improper], self.b[improper] = 0.0, 0.0
-        return self.sums()
 
     def _update(self, at: Rows, cavity: Cavity, damping: float, tied: bool) -> tuple[Floats, Floats]:
         """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior."""

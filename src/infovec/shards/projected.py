@@ -15,12 +15,13 @@ from .cavity import SHARE_FLOOR, Cavity, in_units, log_site_integral, take_out
 from .gain import best_by_gain
 from .messages import Beliefs, Gains, Marginals, Slopes, Steps, Sums, Swept, Traits
 from .on_rows import OnRows
+from .on_sites import WithSites
 from .slopes import slopes
 
-__all__ = ["ProjectedShard", "rows_of"]
+__all__ = ["ProjectedShard"]
 
 
-class ProjectedShard(OnRows):
+class ProjectedShard(WithSites[Sums], OnRows):
     """Some rows of the training set with their projections and sites (Thesis 4.4.2).
 
     Parameters
@@ -47,7 +48,7 @@ class ProjectedShard(OnRows):
         self.precision, self.b, self.log_site = np.zeros(n), np.zeros(n), np.zeros(n)
         self._step = np.zeros((2, n))
         self.proper = False  # whether no site may have a negative precision: a row then has its say on the mean alone
-        self._trail: list[Floats] = []  # precisions, shifts and logs of sites before the last sweep, and the one before
+        self._trail = []
 
     def look(self, depth: int) -> Sums:
         r"""See the first ``depth`` rows of the active set only, and return the sites of all rows added up.
@@ -77,23 +78,10 @@ class ProjectedShard(OnRows):
         self.precision[here], self.b[here] = precision[which] / blurred, b[which] / blurred
         return self.sums()
 
-    def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
-        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
-        at = np.searchsorted(rows, self.rows)
-        self.precision[:], self.b[:] = precision[at], b[at]
-
-    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Precisions and shifts of some rows; zero for those that are not here."""
-        return rows_of(self.rows, rows, self.precision), rows_of(self.rows, rows, self.b)
-
     def traits(self) -> Traits:
         """Return what inference must know."""
         likelihood = self.likelihood
         return Traits(len(self.y), 1, self.dtype, self.whole, likelihood.conjugate, likelihood.log_concave)
-
-    def log_sites(self) -> float:
-        """Logs of the constants of the sites, added up."""
-        return float(np.sum(self.log_site))
 
     def sharpness(self, common: float) -> Floats:
         """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
@@ -195,7 +183,7 @@ class ProjectedShard(OnRows):
         """
         solve, open_, settled = row_solver(beliefs.Q, self.dtype), self._empty(), self._empty()
         steps, lock = [Steps(0.0, 0.0, 0.0)], Lock()
-        self._trail = [np.stack([self.precision, self.b, self.log_site]), *self._trail[:1]]
+        self.remember()
 
         @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is looked for, and taken back
         def visit(chunk: slice) -> None:
@@ -242,30 +230,11 @@ class ProjectedShard(OnRows):
         """Drop what only further sweeps would need."""
         self._trail, self._step = [], np.zeros((2, 0))
 
-    def undo(self) -> None:
-        """Forget the last sweep."""
-        (self.precision, self.b, self.log_site), *self._trail = self._trail
-        self._step[:] = 0.0
-
-    def shorten(self, share: float) -> Sums:
-        """Take a share of the last step only; return the sites of all rows added up."""
-        *before, log_site = self._trail[0]
-        moved = (old + share * (new - old) for old, new in zip(before, (self.precision, self.b), strict=True))
-        self.precision, self.b = (np.where(np.isfinite(new), new, old) for old, new in zip(before, moved, strict=True))
-        self.log_site = log_site.copy()
-        return self.sums()
-
     def exact(self) -> Sums:
         """Give all rows their sites where these are the likelihood itself, and no cavity matters."""
         at, zero = np.arange(len(self.y)), np.zeros(len(self.y))
         tilted, site = self.tilted(at, Cavity(zero, zero, zero, zero, zero + 1.0))
         self.log_site, self.precision, self.b = tilted.log_z, np.array(site.precision), np.array(site.b)
-        return self.sums()
-
-    def make_proper(self) -> Sums:
-        """Take away sites of negative precision, and what is no site."""
-        improper = ~(np.isfinite(self.precision) & np.isfinite(self.b)) | (self.precision < 0.0)
-        self.precision[improper], self.b[improper] = 0.0, 0.0
         return self.sums()
 
     def begin_again(self) -> Sums:
@@ -274,15 +243,6 @@ class ProjectedShard(OnRows):
         if not self.proper:
             self.precision[:], self.b[:] = 0.0, 0.0
         return self.make_proper()
-
-
-def rows_of(here: Rows, rows: Rows, values: Floats) -> Floats:
-    """Values of some rows, given those of the rows that are here, ascending; zero for others."""
-    if not len(here):
-        return np.zeros((len(rows), *values.shape[1:]))
-    at = np.minimum(np.searchsorted(here, rows), len(here) - 1)
-    known = (here[at] == rows).reshape(-1, *[1] * (values.ndim - 1))
-    return np.where(known, values[at], 0.0)
 
 
 def _add(total: Sums, part: Sums) -> None:
