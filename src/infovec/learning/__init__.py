@@ -4,6 +4,7 @@ from .against_rest import RestEvidence
 from .bound import VariationalBound, learn_kernels
 from .class_kernels import ClassKernels
 from .climb import climb, minor_steps
+from .curvature import Curvature
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
 from .model import Model
@@ -21,6 +22,7 @@ __all__ = [
     "FACTORISED",
     "ClassKernels",
     "CoupledEvidence",
+    "Curvature",
     "FactorisedObjective",
     "Gamma",
     "LagRule",

@@ -43,6 +43,11 @@ class RestEvidence:
         """Precision of the products, the highest of all classes."""
         return max(machine.dtype for machine in self.machines)  # "float64" comes after "float32"
 
+    def go_on_from(self, other: "RestEvidence") -> None:
+        """Begin with the sites that rows had in another objective."""
+        for machine, before in zip(self.machines, other.machines, strict=True):
+            machine.go_on_from(before)
+
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
         rest, evidence = cast(OneAgainstRest, model.likelihood), 0.0

@@ -60,6 +60,9 @@ class VariationalBound:
         whole = np.concatenate([*gradient.kernels, gradient.likelihood])
         return best.bound + prior, model.pull(whole) + prior_gradient
 
+    def go_on_from(self, other: "VariationalBound") -> None:
+        """Begin anew: targets of other rows say nothing."""
+
     def left_out(self, model: Model) -> tuple[float, float]:
         """Bound plus log prior, and mean log loss of rows left out with the power that suits them best."""
         assert isinstance(model.likelihood, MultivariateProbit)
@@ -101,7 +104,7 @@ def learn_kernels(
     """
     start = kernels if isinstance(kernels, Kernel) else cast(Kernel, ClassKernels(tuple(kernels)))
     fixed = Learning(fixed=["likelihood.*"])
-    model, steps = optimise(
+    model, steps, _ = optimise(
         bound, Model.begin(start, cast(Likelihood, likelihood), learning=fixed), iterations, tolerance=tolerance
     )
     found = _kernels(model)

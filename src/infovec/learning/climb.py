@@ -33,7 +33,7 @@ def minor_steps(
     """
     if sites != "constant":
         return climb(objective, model, iterations, sites, watch)
-    found, steps = optimise(objective, model, iterations, watch)
+    found, steps, _ = optimise(objective, model, iterations, watch)
     stuck = len(steps) > 1 and max(steps[1:], key=lambda s: s.criterion).criterion <= steps[0].criterion
     if stuck and len(steps) < 2 * iterations:
         found, more = climb(objective, model, 1, sites, watch)

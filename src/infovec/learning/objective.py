@@ -96,6 +96,15 @@ class ProjectedEvidence:
         """Precision of the products."""
         return self.given.dtype
 
+    def go_on_from(self, other: "ProjectedEvidence") -> None:
+        """Begin with the sites that rows had in another objective."""
+        if other._sites is None:
+            return
+        at = np.minimum(np.searchsorted(other.given.rows, self.given.rows), len(other.given.rows) - 1)
+        known = other.given.rows[at] == self.given.rows
+        precision, b = (np.where(known, part[at].T, 0.0).T for part in other._sites)
+        self._sites = precision, b
+
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
         shards, basis, found = self.settle(model.kernel, model.likelihood)
@@ -121,7 +130,7 @@ class ProjectedEvidence:
 
     def _keep(self, shards: Sequence[ProjectedShard | CoupledShard]) -> None:
         """Remember the sites."""
-        precision, b = np.sum([shard.sites(self.given.rows) for shard in shards], axis=0)
+        precision, b = np.sum([shard.latent_sites(self.given.rows) for shard in shards], axis=0)
         self._sites = precision, b
 
     def settle(self, kernel: Kernel, likelihood: Likelihood) -> tuple[list[ProjectedShard], Basis, Inference]:

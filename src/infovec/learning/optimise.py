@@ -5,16 +5,20 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from .._types import Floats
 from ..errors import InfovecError
 from ..runtime import Late, check
+from .curvature import Curvature
 from .model import Model
 
-__all__ = ["Step", "find_scale", "optimise"]
+__all__ = ["Climbed", "Step", "find_scale", "optimise"]
 
+_TRIALS = 6  # points of a line search
+_SHORTER = (0.1, 0.5)  # least and largest share of a step that was too long
+_SLOPE = 1e-4  # share of the promised increase that is enough
 _DECADES = (0.0, -1.0, 1.0, -2.0, 2.0, -4.0, 4.0)  # by which all length scales are tried
+_FEWEST, _FLAT = 3, 1.0  # of them, and the difference of the criterion that shows the way to others
 
 
 class Step(NamedTuple):
@@ -28,19 +32,26 @@ class Step(NamedTuple):
 def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:
     """Return the model with all length scales multiplied by the power of ten that suits best.
 
-    Where they are far off the criterion is flat, and no gradient tells where to go. When time is over, those that were
-    not tried do not count.
+    Where they are far off the criterion is flat, and no gradient tells where to go. Far powers are tried only where the
+    way there is uphill, or flat. When time is over, those that were not tried do not count.
     """
-    trials = [model.with_theta(model.theta + decade * np.log(10.0) * model.scales) for decade in _DECADES]
-    values = []
-    for trial in trials if model.scales.any() else []:
+    values = dict[float, float]()
+
+    def trial(decade: float) -> Model:
+        return model.with_theta(model.theta + decade * np.log(10.0) * model.scales)
+
+    def value(decade: float) -> float:
         try:
-            values.append(objective(trial)[0])
+            return objective(trial(decade))[0]
         except (InfovecError, np.linalg.LinAlgError):
-            values.append(-np.inf)
-        except Late:
-            break
-    return trials[int(np.argmax(values))] if np.isfinite(values).any() else model
+            return -np.inf
+
+    with suppress(Late):
+        for decade in _DECADES if model.scales.any() else ():
+            best = max(values, key=values.__getitem__, default=0.0)
+            if len(values) < _FEWEST or decade * best > 0.0 or np.ptp(list(values.values())) < _FLAT:
+                values[decade] = value(decade)
+    return trial(max(values, key=values.__getitem__)) if np.isfinite(list(values.values())).any() else model
 
 
 def optimise(
@@ -49,60 +60,124 @@ def optimise(
     iterations: int,
     watch: Callable[[Step], bool] | None = None,
     tolerance: float = 1e-4,
-) -> tuple[Model, list[Step]]:
-    """Maximise by L-BFGS-B and return the best parameters that were met, and all steps.
+    curvature: Curvature = Curvature(),
+) -> "Climbed":
+    """Maximise by limited-memory quasi-Newton steps, and return the best parameters that were met.
 
-    Where the objective cannot be computed the line search is sent back. A true answer of ``watch`` ends it, and so does
-    an objective that is late. Where the objective raises its precision it is another one: the search begins anew from
+    It ends when the next step promises less than the share ``tolerance`` of the criterion, after so many iterations or
+    twice as many evaluations, when ``watch`` answers true, and when the objective is late. Where the objective cannot
+    be computed the line search is sent back. Where it raises its precision it is another one: the search goes on from
     the best parameters so far, and the steps before are forgotten.
-    """
-    steps: list[Step] = []
-    if not iterations:
-        return model, steps
 
-    def minus(theta: Floats) -> tuple[float, Floats]:
+    Parameters
+    ----------
+    objective : callable
+        Criterion and gradient.
+    model : Model
+    iterations : int
+    watch : callable, optional
+        Told of every evaluation.
+    tolerance : float
+    curvature : Curvature
+        What is known of it before.
+    """
+    ascent = _Ascent(objective, model, 2 * iterations, watch, tolerance, curvature)
+    with suppress(_Stop, Late):
+        ascent.begin()
+        for _ in range(iterations):
+            if not ascent.step():
+                break
+    best = max(ascent.steps, key=lambda step: step.criterion, default=None)
+    found = model if best is None else model.with_theta(best.theta)
+    return Climbed(found, ascent.steps, ascent.curvature)
+
+
+class Climbed(NamedTuple):
+    """Where a search has led, and what it has seen."""
+
+    model: Model
+    steps: list[Step]
+    curvature: Curvature
+
+
+class _Ascent:
+    """A point, its value and gradient, and what is known of the curvature."""
+
+    def __init__(
+        self,
+        objective: Callable[[Model], tuple[float, Floats]],
+        model: Model,
+        most: int,
+        watch: Callable[[Step], bool] | None,
+        tolerance: float,
+        curvature: Curvature,
+    ) -> None:
+        self.objective, self.model, self.most, self.watch = objective, model, most, watch
+        self.tolerance, self.curvature, self.steps = tolerance, curvature, list[Step]()
+        self.theta, self.bounds = model.theta, model.bounds.T
+
+    def begin(self) -> None:
+        """Evaluate at the start."""
+        self.value, self.gradient = self._evaluate(self.theta)
+        if not np.isfinite(self.value):
+            raise _Stop
+
+    def step(self) -> bool:
+        """Take one step; say whether there was one."""
+        low, high = self.bounds
+        stuck = (self.theta <= low) & (self.gradient < 0.0) | (self.theta >= high) & (self.gradient > 0.0)
+        uphill = np.where(stuck, 0.0, self.gradient)
+        direction = np.where(stuck, 0.0, self.curvature.direction(uphill))
+        if self._along(direction, uphill):
+            return True
+        if not self.curvature.pairs or self._enough(direction, uphill):
+            return False
+        self.curvature = Curvature()  # it was another's, or misleading
+        return self._along(self.curvature.direction(uphill), uphill)
+
+    def _enough(self, direction: Floats, uphill: Floats) -> bool:
+        """Whether a step promises too little: half of its slope, if the criterion is as curved as it seems."""
+        return 0.5 * float(direction @ uphill) <= self.tolerance * max(abs(self.value), 1.0)
+
+    def _along(self, direction: Floats, uphill: Floats) -> bool:
+        """Take shorter and shorter steps until one is better."""
+        if self._enough(direction, uphill):
+            return False
+        length = 1.0
+        for _ in range(_TRIALS):
+            trial = np.clip(self.theta + length * direction, *self.bounds)
+            step = trial - self.theta
+            promised = float(uphill @ step)
+            value, gradient = self._evaluate(trial)
+            if value > self.value + _SLOPE * max(promised, 0.0):
+                self.curvature = self.curvature.after(step, self.gradient - gradient)
+                self.theta, self.value, self.gradient = trial, value, gradient
+                return True
+            missing = 2.0 * (promised - value + self.value)  # of a parabola through both values and the slope
+            length *= float(np.clip(promised / missing, *_SHORTER)) if np.isfinite(missing) else _SHORTER[0]
+        return False
+
+    def _evaluate(self, theta: Floats) -> tuple[float, Floats]:
+        """Criterion and gradient; minus infinity where there is none."""
+        if len(self.steps) >= self.most:
+            raise _Stop
         check()
-        precision = getattr(objective, "dtype", None)
+        precision = getattr(self.objective, "dtype", None)
         try:
-            value, gradient = objective(model.with_theta(theta))
+            value, gradient = self.objective(self.model.with_theta(theta))
         except (InfovecError, np.linalg.LinAlgError):
             value, gradient = -np.inf, np.zeros(theta.size)
-        if getattr(objective, "dtype", None) != precision:
-            best = max(steps, key=lambda step: step.criterion).theta if steps else model.theta  # not a wild trial
-            steps.clear()
-            raise _Again(best)
+        if getattr(self.objective, "dtype", None) != precision:
+            self.steps.clear()
+            if not np.array_equal(theta, self.theta):
+                self.begin()
         if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
-            worst = min((s.criterion for s in steps), default=0.0)
-            return 1e3 + 2.0 * abs(worst), np.zeros(theta.size)
-        steps.append(Step(value, theta.copy()))
-        if (watch and watch(steps[-1])) or len(steps) >= 2 * iterations:
+            return -np.inf, np.zeros(theta.size)
+        self.steps.append(Step(value, theta.copy()))
+        if self.watch and self.watch(self.steps[-1]):
             raise _Stop
-        return -value, -gradient
-
-    def climb(start: Floats) -> None:
-        minimize(
-            minus, start, jac=True, method="L-BFGS-B", bounds=model.bounds,
-            options={"maxiter": iterations, "ftol": 0.3 * tolerance, "gtol": tolerance},
-        )  # fmt: skip
-
-    with suppress(_Stop, Late):
-        try:
-            climb(model.theta)
-        except _Again as again:  # once: there is no higher precision
-            climb(again.theta)
-    if not steps:
-        return model, steps
-    best = max(steps, key=lambda step: step.criterion)
-    return model.with_theta(best.theta), steps
+        return value, gradient
 
 
 class _Stop(Exception):
-    """The watch asked to end."""
-
-
-class _Again(Exception):
-    """The objective is no longer what it was."""
-
-    def __init__(self, theta: Floats) -> None:
-        super().__init__()
-        self.theta = theta.copy()
+    """The watch asked to end, there is nothing to begin from, or there were evaluations enough."""

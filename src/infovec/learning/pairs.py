@@ -70,5 +70,5 @@ def learn_factorised(
         if value > best_value:
             best, best_value = model.kernel, value
         if step < major:
-            model, _ = optimise(PairObjective(X, labels, sites), model, minor, tolerance=_TOLERANCE)
+            model = optimise(PairObjective(X, labels, sites), model, minor, tolerance=_TOLERANCE).model
     return best, best_value

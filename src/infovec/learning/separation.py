@@ -6,8 +6,9 @@ import numpy as np
 
 from .._types import Floats
 from ..likelihoods import Discrete
+from .curvature import Curvature
 from .model import Model
-from .optimise import Step, optimise
+from .optimise import Climbed, Step, optimise
 
 __all__ = ["MOST_COLUMNS", "alike", "separable", "separate"]
 
@@ -15,6 +16,7 @@ MOST_COLUMNS = 64  # whose length scales are learned one by one unless asked for
 _ROWS = 10  # for each column at least
 _LABELS = 100  # rows at least where all that is known of each is a label
 _PRICE = 1.0  # log evidence that a further length scale must bring
+_CHANCE = 0.5  # of that price, which a length scale brings that says nothing
 _ITERATIONS = 20
 _LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on
 
@@ -31,9 +33,10 @@ def separate(
     model: Model,
     p: int,
     level: float,
+    share: float,
     watch: Callable[[Step], bool] | None = None,
-) -> tuple[Model, list[Step]]:
-    """Go on from a model whose length scales move together with one for each of p columns, and take the better one.
+) -> tuple[Climbed | None, list[Step]]:
+    """Go on from a model whose length scales move together with one for each of p columns; None where it does not pay.
 
     Length scales that are fitted, not integrated out, make the evidence larger by about half for each of them even
     where they say nothing, so that each must bring more than that.
@@ -45,15 +48,19 @@ def separate(
     p : int
     level : float
         Criterion of the model.
+    share : float
+        Of all rows that parameters will be learned from. What a length scale brings by chance does not grow with them,
+        what it brings in truth does.
     """
     found, _ = model.separated(p)
-    price, steps = _PRICE * (found.size - model.size), list[Step]()
-    for iterations, share in ((_LOOK, _PROMISE), (_ITERATIONS, 1.0)):
-        found, more = optimise(objective, found, iterations, watch)
+    price, steps, curvature = _PRICE * (found.size - model.size), list[Step](), Curvature()
+    for iterations, part in ((_LOOK, _PROMISE), (_ITERATIONS, 1.0)):
+        found, more, curvature = optimise(objective, found, iterations, watch, curvature=curvature)
         steps += more
-        if max((step.criterion for step in more), default=-np.inf) <= level + share * price:
-            return model, steps
-    return found, steps
+        gain = max((step.criterion for step in more), default=-np.inf) - level
+        if gain <= part * _CHANCE * price * (1.0 + share):
+            return None, steps
+    return Climbed(found, steps, curvature), steps
 
 
 def alike(steps: Sequence[Step], model: Model, p: int) -> list[Step]:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from .._types import Floats
+from .curvature import Curvature
 from .model import Model
-from .optimise import Step, find_scale, optimise
+from .optimise import Climbed, Step, find_scale, optimise
 
 __all__ = ["best_of_starts", "second_look", "starts"]
 
@@ -53,12 +54,13 @@ def best_of_starts(
     many: bool,
     iterations: int,
     watch: Callable[[Step], bool] | None = None,
-) -> tuple[Model, list[Step]]:
+) -> Climbed:
     """Maximise from each of the starts until the watch asks for an end; return the best parameters, and all steps.
 
     With ``many`` parameters there are noisier starts too, and a second look at what has been switched off.
     """
-    best, level, steps, ended = model, -np.inf, list[Step](), False
+    best, level, ended = Climbed(model, [], Curvature()), -np.inf, False
+    steps = list[Step]()
 
     def told(step: Step) -> bool:
         nonlocal ended
@@ -67,16 +69,16 @@ def best_of_starts(
 
     def begin(start: Model) -> None:
         nonlocal best, level, steps
-        found, more = optimise(objective, start, iterations, told)
-        reached = max((step.criterion for step in more), default=-np.inf)
-        steps += more
+        found = optimise(objective, start, iterations, told)
+        reached = max((step.criterion for step in found.steps), default=-np.inf)
+        steps += found.steps
         if reached > level:
             best, level = found, reached
 
     for start in starts(objective, model, many):
         if not ended:
             begin(start)
-    again = second_look(best)
-    if many and not ended and not np.array_equal(again.theta, best.theta):
+    again = second_look(best.model)
+    if many and not ended and not np.array_equal(again.theta, best.model.theta):
         begin(again)
-    return best, steps
+    return best._replace(steps=steps)

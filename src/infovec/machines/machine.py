@@ -28,6 +28,7 @@ from .work import Choices, Work
 
 __all__ = ["SMALL_STUBS", "AnyLikelihood", "Machine"]
 
+SMALL_PART = 100_000  # the same while parameters are learned
 SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
 
 
@@ -146,7 +147,7 @@ class Machine(ABC):
     def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: AnyLikelihood) -> Self:
         """Return the machine of some rows only, with fewer active ones and other parameters, to learn by."""
         n, wanted = len(rows), min(wanted, len(rows))
-        dtype = "float64" if n * wanted * self.n_functions <= SMALL_STUBS else self.work.dtype
+        dtype = "float64" if n * wanted <= SMALL_PART else self.choices.dtype
         work = replace(
             self.work, wanted=wanted, initial=np.empty(0, dtype=np.intp), kept=n * wanted, looked_at=n, dtype=dtype,
             schedule=Schedule.choose(None, None, n, wanted), index=IndexRule(),

@@ -118,7 +118,7 @@ def prepare(
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
-        Choices(settings.rule, blur, calibrate, settings.keep),
+        Choices(settings.rule, blur, calibrate, settings.keep, dtype=settings.dtype),
     )  # fmt: skip
     return machine.sufficient()
 

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 from .._types import Floats, Rows
 from ..learning import LearnedRows, Model, Step
@@ -28,15 +28,19 @@ class Objective(Protocol):
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Criterion plus log prior, and the gradient in the steps of the model."""
 
+    def go_on_from(self, other: Self) -> None:
+        """Begin with what inference found in another objective."""
+
     def left_out(self, model: Model) -> tuple[float, float]:
         """Return the criterion, and the mean log loss of rows left out."""
 
 
 _FIRST = 40  # iterations
-_STAGES = (Stage(1000, 100, _FIRST, 3e-4), Stage(3000, 250, 12, 3e-4), Stage(10_000, 1000, 6, 3e-4))
+_STAGES = (Stage(1000, 100, _FIRST, 3e-3), Stage(1500, 150, 12, 3e-3), Stage(5000, 1000, 6, 3e-3))
 MANY = 8  # kernel parameters, such as a length scale for each input
 ACTIVE_FOR_MANY = 400  # rows at first, whatever is asked for: seen through few of them a relevant input costs more than
 # it explains, and is switched off for good
+_SMALL = 300  # rows up to which there is one stage
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
 
 
@@ -44,7 +48,7 @@ _NEAR = 0.9  # a stage that is no larger than this share of the next one is left
 class Staged(Machine):
     """A machine with an objective for any active set."""
 
-    learning_tolerance: ClassVar[float] = 1e-4
+    learning_tolerance: ClassVar[float] = 3e-4
     """Of the criterion and its gradient, as optimisation has it."""
 
     @abstractmethod
@@ -84,6 +88,8 @@ def stages(n: int, d: int, many: bool = False) -> list[Stage]:
     many : bool
         Whether there are many parameters of the kernel to learn.
     """
+    if n <= _SMALL:
+        return [Stage(n, min(d, n), _FIRST, _STAGES[0].tolerance)]
     fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in _STAGES]
     fitting[-1] = fitting[-1]._replace(active=min(d, _STAGES[-1].active, n))
     kept = [

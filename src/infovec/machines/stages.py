@@ -9,7 +9,7 @@ import numpy as np
 
 from .._types import Rows
 from ..inference.cost import calibrate, predict_evaluations
-from ..learning import Learning, Model, Step, best_of_starts, find_scale, optimise, separable, separate
+from ..learning import Curvature, Learning, Model, Step, best_of_starts, find_scale, optimise, separable, separate
 from ..likelihoods import Likelihood
 from ..runtime import Deadline, Late, give_back, own_threads, work_until
 from .budget import learning_sizes
@@ -43,6 +43,7 @@ def learn_by_stages(
     """
     search = _Search(machine, model, deadline)
     plan = _planned(_stages_of(machine, _many(model)), learning)
+    search.most_rows = max(stage.rows for stage in plan)
     for number, stage in enumerate(plan):
         if deadline.over or not model.size:
             break
@@ -61,6 +62,9 @@ class _Search:
         self.whole, self.model, self.deadline, self.start = machine, model, deadline, time.perf_counter()
         self.part: Machine = machine  # that is learned on
         self.steps, self.level = list[Step](), -np.inf
+        self.most_rows = 0
+        self.curvature, self.rows_before = Curvature(), 0
+        self.objective: Objective | None = None
         self.free = (
             model.tied and not model.priors and model.limits is None
         )  # nobody said how length scales are learned
@@ -74,24 +78,31 @@ class _Search:
         part = self.whole.part(rows, stage.active, model.kernel, model.likelihood).sufficient()
         self.part = part
         objective = part.objective(rows, [_at_random(part)] if first else part.active_sets(), stage.tolerance)
+        if self.objective is not None:
+            objective.go_on_from(self.objective)
+            self.curvature = self.curvature.times(len(rows) / self.rows_before)
+        self.objective, self.rows_before = objective, len(rows)
         self._climb(objective, stage, first)
         if before_last and _separable(part, self.model):
-            p = part.data.p
-            self.model, more = separate(objective, self.model, p, self.level, self.watch)
+            share = len(rows) / max(self.most_rows, len(rows))
+            found, more = separate(objective, self.model, part.data.p, self.level, share, self.watch)
             self.steps += map(part.shown, more)
+            if found is not None:
+                self.model, _, self.curvature = found
         if last and (part.n_functions > 1 or self.free):
             self.model = part.refined(objective, self.model, self.watch)
 
     def _climb(self, objective: Objective, stage: Stage, first: bool) -> None:
         """Maximise; one function also from other starts."""
         if first and self.whole.n_functions == 1:
-            self.model, found = best_of_starts(objective, self.model, _many(self.model), stage.iterations, self.watch)
+            found = best_of_starts(objective, self.model, _many(self.model), stage.iterations, self.watch)
         else:
             model = find_scale(objective, self.model) if first else self.model
             tolerance = self.whole.learning_tolerance
-            self.model, found = optimise(objective, model, stage.iterations, self.watch, tolerance)
-        self.level = max((step.criterion for step in found), default=self.level)
-        self.steps += map(self.part.shown, found)
+            found = optimise(objective, model, stage.iterations, self.watch, tolerance, self.curvature)
+        self.model, steps, self.curvature = found
+        self.level = max((step.criterion for step in steps), default=self.level)
+        self.steps += map(self.part.shown, steps)
 
 
 def _many(model: Model) -> bool:

@@ -66,6 +66,8 @@ class Choices:
         Whether what selection made is kept, to go on from.
     n_shards : int
         That the rows are cut into.
+    dtype : {"float32", "float64"}
+        Precision of products where there are many, and parameters allow.
     """
 
     rule: Rule
@@ -73,3 +75,4 @@ class Choices:
     calibrate: bool
     keep: bool
     n_shards: int = 1
+    dtype: str = "float32"

@@ -31,7 +31,7 @@ def solvers(factors: Floats, dtype: str) -> list[Solver]:
     return [row_solver(Q, dtype) for Q in factors]
 
 
-class CoupledShard(WithSites[Floats], OnRowsOfClasses):
+class CoupledShard(OnRowsOfClasses, WithSites[Floats]):
     r"""Some rows of the training set with C latent functions of one kernel, seen through one active set.
 
     Given the sites the functions are independent, so there are C posteriors of v; V is the same for all. The blurred

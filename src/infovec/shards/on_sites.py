@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from .._types import Floats, Rows
+from .cavity import SHARE_FLOOR
 
 __all__ = ["WithSites"]
 
@@ -18,6 +19,8 @@ class WithSites(Generic[S]):
     precision: Floats
     b: Floats
     log_site: Floats
+    dtype: str
+    copies: Floats | float = 1.0  # that each row stands for, of which each is blurred for itself
     _step: Floats
     _trail: list[tuple[Floats, Floats, Floats]]  # sites before the last sweep, and the one before
 
@@ -29,10 +32,29 @@ class WithSites(Generic[S]):
         """Precisions and shifts of some rows, and of every class if there are any; zero for those not here."""
         return _rows_of(self.rows, rows, self.precision), _rows_of(self.rows, rows, self.b)
 
+    @property
+    def blur_var(self) -> Floats:
+        """Variance by which the site of each row is blurred."""
+        raise NotImplementedError
+
+    def latent_sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        r"""Return the sites of some rows on their latent values, which know no active set.
+
+        .. math:: \pi_u = \frac{\pi}{1 - \pi l^2}, \qquad b_u = \frac{b}{1 - \pi l^2}
+        """
+        left = np.maximum(1.0 - (self.precision.T * self._own_blur).T, SHARE_FLOOR[self.dtype])
+        return _rows_of(self.rows, rows, self.precision / left), _rows_of(self.rows, rows, self.b / left)
+
     def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
-        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
+        """Go on from sites on the latent values, found with another active set; ``rows`` has all, ascending."""
         at = np.searchsorted(rows, self.rows)
-        self.precision[:], self.b[:] = precision[at], b[at]
+        blurred = np.maximum(1.0 + (precision[at].T * self._own_blur).T, SHARE_FLOOR[self.dtype])
+        self.precision[:], self.b[:] = precision[at] / blurred, b[at] / blurred
+
+    @property
+    def _own_blur(self) -> Floats:
+        """Blur of one copy of each row."""
+        return self.blur_var / self.copies
 
     def log_sites(self) -> float:
         """Logs of the constants of the sites, added up."""

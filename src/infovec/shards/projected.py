@@ -11,7 +11,7 @@ from ..likelihoods import Likelihood, Site, Tilted
 from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import row_solver
 from ..runtime import for_each, n_threads
-from .cavity import SHARE_FLOOR, Cavity, in_units, log_site_integral, take_out
+from .cavity import Cavity, in_units, log_site_integral, take_out
 from .gain import best_by_gain
 from .messages import Beliefs, Gains, Marginals, Slopes, Steps, Sums, Swept, Traits
 from .on_rows import OnRows
@@ -21,7 +21,7 @@ from .slopes import slopes
 __all__ = ["ProjectedShard"]
 
 
-class ProjectedShard(WithSites[Sums], OnRows):
+class ProjectedShard(OnRows, WithSites[Sums]):
     """Some rows of the training set with their projections and sites (Thesis 4.4.2).
 
     Parameters
@@ -53,20 +53,17 @@ class ProjectedShard(WithSites[Sums], OnRows):
     def look(self, depth: int) -> Sums:
         r"""See the first ``depth`` rows of the active set only, and return the sites of all rows added up.
 
-        The factor L is nested, and so is V. A site on gamma becomes the one that the same site on u gives there,
-
-        .. math:: \pi_u = \frac{\pi}{1 - \pi l^2}, \qquad b_u = \frac{b}{1 - \pi l^2}.
+        The factor L is nested, and so is V. A site on gamma becomes the one that the same site on u gives there.
         """
-        clear = np.maximum(1.0 - self.precision * self.blur_var, SHARE_FLOOR[self.dtype])
-        self.precision, self.b, self.depth = self.precision / clear, self.b / clear, depth
+        on_u = self.latent_sites(self.rows)
+        self.depth = depth
 
         def explain(chunk: slice) -> None:
             V = self.features(chunk)
             self.variance_left[chunk] = np.maximum(self.prior_var[chunk] - np.einsum("ij,ij->i", V, V), 0.0)
 
         for_each(explain, self.chunks)
-        blurred = 1.0 + self.precision * self.blur_var
-        self.precision, self.b = self.precision / blurred, self.b / blurred
+        self.resume(self.rows, *on_u)
         self._step[:] = 0.0
         return self.sums()
 

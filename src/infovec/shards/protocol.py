@@ -98,7 +98,10 @@ class SiteShard(Protocol):
         """Give some rows the sites they have elsewhere, all others none."""
 
     def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
-        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
+        """Go on from sites on the latent values, found with another active set; ``rows`` has all, ascending."""
+
+    def latent_sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Return the sites of some rows on their latent values; zero for those that are not here."""
 
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
         """Precisions and shifts of some rows; zero for those that are not here."""
@@ -166,7 +169,10 @@ class ClassShard(Protocol):
         """Return what inference must know, once there is an active set."""
 
     def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
-        """Go on from the sites that the rows had on another active set; ``rows`` has all of them, ascending."""
+        """Go on from sites on the latent values, found with another active set; ``rows`` has all, ascending."""
+
+    def latent_sites(self, rows: Rows) -> tuple[Floats, Floats]:
+        """Return the sites of some rows on their latent values; zero for those that are not here."""
 
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
         """Precisions and shifts of some rows, shape (len(rows), C); zero for those that are not here."""
