@@ -33,6 +33,7 @@ from .model import Model
 __all__ = ["CoupledEvidence", "LearnedRows", "ProjectedEvidence"]
 
 _MOST_SWEEPS = 50
+_ROUGH = 1e-2  # tolerance of the sites where rows are left out
 _FAR = 0.5  # share of the evidence
 
 
@@ -114,7 +115,7 @@ class ProjectedEvidence:
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the spread that suits them best."""
-        shards, _, found = self.settle(model.kernel, model.likelihood)
+        shards, _, found = self.settle(model.kernel, model.likelihood, _ROUGH)
         known = left_out(shards, found.beliefs, self.given.group)
         loss = best_spread(model.likelihood.take(self.given.rows), self.given.y, known).loss
         return found.log_evidence + model.log_prior()[0], loss
@@ -133,14 +134,16 @@ class ProjectedEvidence:
         precision, b = np.sum([shard.latent_sites(self.given.rows) for shard in shards], axis=0)
         self._sites = precision, b
 
-    def settle(self, kernel: Kernel, likelihood: Likelihood) -> tuple[list[ProjectedShard], Basis, Inference]:
+    def settle(
+        self, kernel: Kernel, likelihood: Likelihood, tolerance: float = 0.0
+    ) -> tuple[list[ProjectedShard], Basis, Inference]:
         """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere."""
         shards = [ProjectedShard(*part, kernel, likelihood, self.dtype, self.given.blur) for part in self.given.cut()]
         basis = self._project(shards, kernel)
-        found = infer(shards, tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
+        found = infer(shards, tolerance=max(self.tolerance, tolerance), max_sweeps=_MOST_SWEEPS)
         if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):
             self.given = self.given.raised()
-            return self.settle(kernel, likelihood)
+            return self.settle(kernel, likelihood, tolerance)
         if not (found.converged or found.sweeps[-1].change <= LOST):
             raise NotConverged("the sites do not settle at these parameters")
         if found.converged:

@@ -43,9 +43,9 @@ def refine_scales(objective: LeavesOut, model: Model, factor: float, watch: Call
 
     if model.scales.any() and np.isfinite(loss(0)):
         for way in (1, -1):
-            at = 0
-            while loss(at + way) < tried[at]:
-                at += way
+            at, step = 0, way
+            while loss(at + step) < tried[at]:
+                at, step = at + step, 2 * step
             if at:
                 break
     return steps[min(tried, key=tried.__getitem__)] if tried else model

@@ -12,12 +12,12 @@ from .optimise import Climbed, Step, optimise
 
 __all__ = ["MOST_COLUMNS", "alike", "separable", "separate"]
 
-MOST_COLUMNS = 64  # whose length scales are learned one by one unless asked for
-_ROWS = 10  # for each column at least
+MOST_COLUMNS = 500  # whose length scales are learned one by one unless asked for
+_ROWS = 1  # for each column at least
 _LABELS = 100  # rows at least where all that is known of each is a label
 _PRICE = 1.0  # log evidence that a further length scale must bring
 _CHANCE = 0.5  # of that price, which a length scale brings that says nothing
-_ITERATIONS = 20
+_ITERATIONS = 50
 _LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on
 
 

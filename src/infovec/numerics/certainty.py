@@ -12,6 +12,7 @@ __all__ = ["POWER", "SPREAD", "Belief", "equivalent"]
 
 _STEP = 0.125  # between the logarithms that are averaged over
 _SHARP = 0.1  # deviation of the logarithm below which its most probable value will do; the sum is exact to 1e-5 there
+_REACH = 12.0  # deviations of the logarithm from its mode beyond which there is nothing
 _NIL = 1e-8  # share of the average that is left out
 
 
@@ -65,7 +66,9 @@ def equivalent(log_proba: Callable[[float], Floats], own: Rows, weight: Floats, 
     bend = surprise(mode + _STEP) - 2.0 * surprise(mode) + surprise(mode - _STEP)
     if bend * _SHARP**2 > _STEP**2:
         return float(np.exp(mode))
+    near = _REACH * _STEP / np.sqrt(max(bend, 1e-300))
     logs = np.linspace(*ends, 1 + int(np.ceil((belief.high - belief.low) / _STEP)))
+    logs = logs[np.abs(logs - mode) <= near + _STEP]
     share = -np.array([surprise(log) for log in logs])
     share = np.exp(share - share.max())
     kept = [(s, float(np.exp(log))) for s, log in zip(share / share.sum(), logs, strict=True) if s > _NIL]
