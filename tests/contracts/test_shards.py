@@ -327,7 +327,7 @@ def test_inference_needs_no_more_than_plain_messages(kind, parts):
     same(there[1], here[1])
     same(there[2], here[2])
     same(left_out(there[3], there[0].beliefs), left_out(here[3], here[0].beliefs))
-    rows, (precision, b) = np.arange(N), np.sum([shard.sites(np.arange(N)) for shard in there[3]], axis=0)
+    rows, (precision, b) = np.arange(N), np.sum([shard.latent_sites(np.arange(N)) for shard in there[3]], axis=0)
     for shard in there[3]:  # what every way out of trouble asks for, and to go on from there
         shard.begin_again()
         shard.resume(rows, precision, b)

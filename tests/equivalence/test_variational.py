@@ -193,7 +193,7 @@ def test_learning_climbs_to_where_the_gradient_vanishes_and_finds_the_relevant_i
     scales = kernel.length_scale
     assert np.argmin(scales) == 1
     assert min(scales[[0, 2, 3]]) > 5 * scales[1]
-    model, steps = optimise(bound, Model.begin(start, likelihood), 15)
+    model, steps, _ = optimise(bound, Model.begin(start, likelihood), 15)
     assert model.kernel.length_scale.argmin() == 1
     assert max(step.criterion for step in steps) > bound(Model.begin(start, likelihood))[0] + 10
 

@@ -102,10 +102,10 @@ def test_learning_that_is_late_keeps_the_best_so_far():
     def objective(trial):
         if len(seen) == 4:
             raise Late
-        seen.append((-float(np.sum((trial.theta - 1.0) ** 2)), trial.theta))
-        return seen[-1][0], -2.0 * (trial.theta - 1.0)
+        seen.append((-float(np.sum((trial.theta - 1.0) ** 4)), trial.theta))
+        return seen[-1][0], -4.0 * (trial.theta - 1.0) ** 3
 
-    found, steps = optimise(objective, model, 50)
+    found, steps, _ = optimise(objective, model, 50)
     assert len(steps) == 4
     np.testing.assert_array_equal(found.theta, max(seen, key=lambda pair: pair[0])[1])
     seen.clear()

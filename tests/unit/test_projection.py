@@ -204,7 +204,7 @@ def test_evidence_of_sites_that_do_not_settle_is_none(monkeypatch):
     model = Model.begin(RBF(0.6, 80.0), Logit())
     with pytest.raises(NotConverged, match="do not settle"):
         evidence(model)
-    found, steps = optimise(evidence, model, 5)
+    found, steps, _ = optimise(evidence, model, 5)
     assert found is model
     assert not steps
 

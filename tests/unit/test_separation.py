@@ -36,13 +36,14 @@ def test_a_separated_model_is_at_the_same_place(scale):
 def test_when_it_is_tried():
     free = Model.begin(RBF(1.0), Probit(), tied=True)
     asked = Model.begin(RBF(1.0), Probit(), tied=True, learning=Learning(priors={"kernel.length_scale": Normal(0, 1)}))
-    assert separable(free, 100, 10)
-    assert not separable(free, 99, 10)
+    assert separable(free, 100, 100)
+    assert not separable(free, 100, 101)
     assert separable(free, 100, 2)
     assert not separable(free, 99, 2)  # labels say little
     assert separable(Model.begin(RBF(1.0), Gaussian(), tied=True), 20, 2)
     assert not separable(free, 100, 1)
-    assert not separable(free, 10_000, 65)
+    assert separable(free, 10_000, 500)
+    assert not separable(free, 10_000, 501)
     assert not separable(asked, 100, 10)
     assert not separable(Model.begin(RBF(1.0), Probit()), 100, 10)
 
@@ -61,8 +62,9 @@ def test_a_scale_that_brings_less_than_its_price_is_not_taken():
 
     for gain, taken in ((1.5, False), (4.0, True)):  # what it brings is two thirds of the gain more than at the middle
         at_best = model.with_theta(np.array([1.0 / 3.0, 0.0, 0.0, 0.0])[: model.size])
-        found, steps = separate(objective(gain), at_best, 3, -gain * 2.0 / 3.0)
-        assert (found.size > model.size) == taken
+        found, steps = separate(objective(gain), at_best, 3, -gain * 2.0 / 3.0, 1.0)
+        assert (found is not None) == taken
+        assert found is None or found.model.size == model.size + 2
         assert {step.theta.size for step in alike([Step(0.0, at_best.theta), *steps], model, 3)} == {model.size + 2}
 
 

@@ -66,7 +66,7 @@ def two_hills(model):
 def test_the_scale_that_looks_best_is_not_the_only_one_tried():
     model = Model.begin(RBF(1.0, 2.0), Gaussian(0.1))
     assert starts(two_hills, model)[1].theta[0] == pytest.approx(-np.log(10.0))
-    best, steps = best_of_starts(two_hills, model, False, 40)
+    best, steps, _ = best_of_starts(two_hills, model, False, 40)
     assert best.theta[0] == pytest.approx(1.0, abs=1e-2)
     assert max(step.criterion for step in steps) == pytest.approx(10.0, abs=1e-3)
 
@@ -78,8 +78,8 @@ def test_whoever_listens_can_end_it_at_once():
 
 
 def test_with_many_parameters_more_rows_are_active_at_first():
-    assert [s[:2] for s in stages(60000, 500, many=True)] == [(1000, 400), (3000, 250), (10000, 500)]
-    assert [s[:2] for s in stages(7000, 50, many=True)] == [(1000, 400), (3000, 50), (7000, 50)]
+    assert [s[:2] for s in stages(60000, 500, many=True)] == [(1000, 400), (1500, 150), (5000, 500)]
+    assert [s[:2] for s in stages(7000, 50, many=True)] == [(1000, 400), (1500, 50), (5000, 50)]
     assert [s[:2] for s in stages(300, 100, many=True)] == [(300, 150), (300, 100)]
     assert stages(1000, 500)[0].iterations == 40
 

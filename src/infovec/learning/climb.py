@@ -9,17 +9,16 @@ import numpy as np
 from .._types import Floats
 from ..errors import InfovecError
 from ..runtime import Late, check
+from .curvature import Curvature
 from .factorised import FactorisedObjective
 from .model import Model
 from .optimise import Step, optimise
 
 __all__ = ["climb", "minor_steps"]
 
-_MEMORY = 8  # pairs that the search direction remembers
 _TRIALS = 8  # points of a line search
 _SHORTER = 0.3
 _SLOPE = 1e-4  # share of the promised increase that is enough
-_LONGEST = 2.0  # of a first step along the gradient
 
 Watch = Callable[[Step], bool]
 
@@ -47,7 +46,7 @@ def climb(
     """Maximise by limited-memory quasi-Newton directions and line searches that only go back.
 
     With "hybrid" the sites are found anew for every direction, with "exact" for every evaluation: then the gradient is
-    none of the criterion that is compared, and a point counts as better by its value alone (SLH 3.3). When a search
+    not that of the criterion that is compared, and a point counts as better by its value alone (SLH 3.3). When a search
     fails the memory is dropped and the gradient tried; when that fails too it ends.
     """
     notes = _Notes(watch, model.theta)
@@ -61,7 +60,7 @@ def climb(
 
 def _climb(objective: FactorisedObjective, model: Model, iterations: int, sites: str, notes: "_Notes") -> None:
     low, high = model.bounds.T
-    theta, memory = model.theta, list[tuple[Floats, Floats]]()
+    theta, curvature = model.theta, Curvature()
     for _ in range(iterations):
         if sites != "constant":
             objective = objective.with_sites_of(model.with_theta(theta))
@@ -70,16 +69,14 @@ def _climb(objective: FactorisedObjective, model: Model, iterations: int, sites:
             break
         uphill = np.where((theta <= low) & (gradient < 0) | (theta >= high) & (gradient > 0), 0.0, gradient)
         search = _Search(objective, model, theta, value, uphill, sites == "exact", notes)
-        found = search.along(_direction(uphill, memory))
-        if found is None and memory:
-            memory = []
-            found = search.along(_direction(uphill, memory))
+        found = search.along(curvature.direction(uphill))
+        if found is None and curvature.pairs:
+            curvature = Curvature()
+            found = search.along(curvature.direction(uphill))
         if found is None:
             break
         trial, slope = found
-        step, bend = trial - theta, gradient - slope
-        if step @ bend > 1e-10 * (step @ step):
-            memory = [*memory, (step, bend)][-_MEMORY:]
+        curvature = curvature.after(trial - theta, gradient - slope)
         theta = notes.reached = trial
         if notes.ended:
             break
@@ -123,22 +120,6 @@ class _Search(NamedTuple):
                 break
             length *= _SHORTER
         return None
-
-
-def _direction(gradient: Floats, memory: list[tuple[Floats, Floats]]) -> Floats:
-    """Uphill direction of limited-memory BFGS, by the recursion over pairs of steps and changes of the gradient."""
-    if not memory:
-        return gradient * min(1.0, _LONGEST / max(float(np.linalg.norm(gradient)), 1e-300))
-    q, shares = gradient.copy(), []
-    for step, bend in reversed(memory):
-        share = float(step @ q) / float(step @ bend)
-        q -= share * bend
-        shares.append(share)
-    step, bend = memory[-1]
-    q *= float(step @ bend) / float(bend @ bend)
-    for (step, bend), share in zip(memory, reversed(shares), strict=True):
-        q += step * (share - float(bend @ q) / float(step @ bend))
-    return q if float(q @ gradient) > 0.0 else gradient
 
 
 def _attempt(objective: FactorisedObjective, model: Model) -> tuple[float, Floats]:

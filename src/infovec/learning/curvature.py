@@ -6,7 +6,7 @@ import numpy as np
 
 from .._types import Floats
 
-__all__ = ["Curvature"]
+__all__ = ["NOTHING_KNOWN", "Curvature"]
 
 _MEMORY = 12  # pairs that are remembered
 _LONGEST = 1.0  # of a first step along the gradient
@@ -50,3 +50,7 @@ class Curvature(NamedTuple):
 
 def _shorter(direction: Floats) -> Floats:
     return direction * min(1.0, _FARTHEST / max(float(np.max(np.abs(direction), initial=0.0)), 1e-300))
+
+
+NOTHING_KNOWN = Curvature()
+"""Where learning begins."""

@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Floats
 from ..errors import InfovecError
 from ..runtime import Late, check
-from .curvature import Curvature
+from .curvature import NOTHING_KNOWN, Curvature
 from .model import Model
 
 __all__ = ["Climbed", "Step", "find_scale", "optimise"]
@@ -18,7 +18,7 @@ _TRIALS = 6  # points of a line search
 _SHORTER = (0.1, 0.5)  # least and largest share of a step that was too long
 _SLOPE = 1e-4  # share of the promised increase that is enough
 _DECADES = (0.0, -1.0, 1.0, -2.0, 2.0, -4.0, 4.0)  # by which all length scales are tried
-_FEWEST, _FLAT = 3, 1.0  # of them, and the difference of the criterion that shows the way to others
+_FEWEST, _PEAK = 3, 1.0  # of them that are enough where the first is better by so much
 
 
 class Step(NamedTuple):
@@ -32,8 +32,8 @@ class Step(NamedTuple):
 def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:
     """Return the model with all length scales multiplied by the power of ten that suits best.
 
-    Where they are far off the criterion is flat, and no gradient tells where to go. Far powers are tried only where the
-    way there is uphill, or flat. When time is over, those that were not tried do not count.
+    Where they are far off the criterion is flat, and no gradient tells where to go. Far powers are not
+    tried where the start is at a peak. When time is over, those that were not tried do not count.
     """
     values = dict[float, float]()
 
@@ -48,9 +48,9 @@ def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model)
 
     with suppress(Late):
         for decade in _DECADES if model.scales.any() else ():
-            best = max(values, key=values.__getitem__, default=0.0)
-            if len(values) < _FEWEST or decade * best > 0.0 or np.ptp(list(values.values())) < _FLAT:
-                values[decade] = value(decade)
+            if len(values) == _FEWEST and values[0.0] > max(values[-1.0], values[1.0]) + _PEAK:
+                break
+            values[decade] = value(decade)
     return trial(max(values, key=values.__getitem__)) if np.isfinite(list(values.values())).any() else model
 
 
@@ -60,7 +60,7 @@ def optimise(
     iterations: int,
     watch: Callable[[Step], bool] | None = None,
     tolerance: float = 1e-4,
-    curvature: Curvature = Curvature(),
+    curvature: Curvature = NOTHING_KNOWN,
 ) -> "Climbed":
     """Maximise by limited-memory quasi-Newton steps, and return the best parameters that were met.
 
@@ -132,7 +132,7 @@ class _Ascent:
             return True
         if not self.curvature.pairs or self._enough(direction, uphill):
             return False
-        self.curvature = Curvature()  # it was another's, or misleading
+        self.curvature = NOTHING_KNOWN  # it was another's, or misleading
         return self._along(self.curvature.direction(uphill), uphill)
 
     def _enough(self, direction: Floats, uphill: Floats) -> bool:
@@ -171,6 +171,7 @@ class _Ascent:
             self.steps.clear()
             if not np.array_equal(theta, self.theta):
                 self.begin()
+                return -np.inf, np.zeros(theta.size)  # a trial that went too far for comfort
         if not np.isfinite(value) or not np.all(np.isfinite(gradient)):
             return -np.inf, np.zeros(theta.size)
         self.steps.append(Step(value, theta.copy()))

@@ -32,8 +32,8 @@ def refine_scales(objective: LeavesOut, model: Model, factor: float, watch: Call
     steps = {k: model.with_theta(model.theta - k * np.log(factor) * model.scales) for k in range(-_MOST, _MOST)}
 
     def loss(k: int) -> float:
-        if k not in steps:
-            return np.inf
+        if k in tried or k not in steps:
+            return tried.get(k, np.inf)
         try:
             check()
             criterion, tried[k] = objective.left_out(steps[k])
@@ -42,10 +42,14 @@ def refine_scales(objective: LeavesOut, model: Model, factor: float, watch: Call
         return np.inf if watch(Step(criterion, steps[k].theta)) else tried[k]
 
     if model.scales.any() and np.isfinite(loss(0)):
-        for way in (1, -1):
-            at, step = 0, way
-            while loss(at + step) < tried[at]:
-                at, step = at + step, 2 * step
-            if at:
-                break
+        at, stride = 0, 1
+        while stride:  # longer and longer ones, then shorter
+            way = next((way for way in (stride, -stride) if loss(at + way) < tried[at]), 0)
+            at += way
+            stride = 2 * stride if way and not _around(tried, at) else stride // 2
     return steps[min(tried, key=tried.__getitem__)] if tried else model
+
+
+def _around(tried: dict[int, float], at: int) -> bool:
+    """Whether something has been tried on either side."""
+    return min(tried) < at < max(tried)

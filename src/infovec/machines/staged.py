@@ -40,7 +40,7 @@ _STAGES = (Stage(1000, 100, _FIRST, 3e-3), Stage(1500, 150, 12, 3e-3), Stage(500
 MANY = 8  # kernel parameters, such as a length scale for each input
 ACTIVE_FOR_MANY = 400  # rows at first, whatever is asked for: seen through few of them a relevant input costs more than
 # it explains, and is switched off for good
-_SMALL = 300  # rows up to which there is one stage
+_SMALL = 150  # rows up to which there is one stage
 _NEAR = 0.9  # a stage that is no larger than this share of the next one is left out
 
 
@@ -88,7 +88,7 @@ def stages(n: int, d: int, many: bool = False) -> list[Stage]:
     many : bool
         Whether there are many parameters of the kernel to learn.
     """
-    if n <= _SMALL:
+    if n <= _SMALL and not many:
         return [Stage(n, min(d, n), _FIRST, _STAGES[0].tolerance)]
     fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in _STAGES]
     fitting[-1] = fitting[-1]._replace(active=min(d, _STAGES[-1].active, n))

@@ -49,7 +49,7 @@ def learn_by_stages(
             break
         give_back()  # what the stage before took
         with suppress(Late), work_until(deadline), own_threads():
-            search.run(stage, number == 0, number == min(1, len(plan) - 1), number == len(plan) - 1)
+            search.run(stage, number == 0, number == min(1, max(len(plan) - 2, 0)), number == len(plan) - 1)
     found = search.model
     learned = machine.with_parameters(found.kernel, found.likelihood, found.size).sufficient()
     return Learned(learned, search.steps, search.level)
@@ -150,6 +150,6 @@ def predict_seconds(machine: Machine, tied: bool = False) -> float:
                 part.work.dtype,
             )
             usual = _USUAL_FOR_MANY if many and number == 0 and C == 1 else min(2 * stage.iterations or 6, _USUAL)
-            usual += _USUAL if number == min(1, len(plan) - 1) and _separable(machine, model) else 0
+            usual += _USUAL if number == min(1, max(len(plan) - 2, 0)) and _separable(machine, model) else 0
             total += C * predict_evaluations(rates, stage.rows, stage.active, usual)
     return total
