@@ -25,6 +25,7 @@ def infer(
     max_sweeps: int = 100,
     watch: Watch | None = None,
     rescue: bool = False,
+    thorough: bool = True,
 ) -> Inference:
     """Run expectation propagation over all rows of the shards.
 
@@ -43,6 +44,8 @@ def infer(
     rescue : bool
         Whether to try again where sites lead nowhere, from nothing or without those of negative precision: so there is
         a posterior to use in any case. The gradient of the evidence does not know of it.
+    thorough : bool
+        Whether rows that are at rest are visited again in the end.
     """
     asked = False
 
@@ -52,7 +55,7 @@ def infer(
         return asked
 
     with own_threads():
-        found = _infer(shards, start, tolerance, max_sweeps, told)
+        found = _infer(shards, start, tolerance, max_sweeps, told, thorough)
         lost = not (found.converged or found.sweeps[-1].change <= LOST)
         if asked or not (lost and rescue):
             return found
@@ -66,6 +69,7 @@ def _infer(
     tolerance: float,
     max_sweeps: int,
     watch: Watch | None,
+    thorough: bool,
 ) -> Inference:
     first = total([shard.start(*start) if start else shard.sums() for shard in shards])
     if all(shard.traits().conjugate for shard in shards):
@@ -77,7 +81,7 @@ def _infer(
         rough = settle(_OneFunction(shards, _look(shards, depth)), _ROUGH, _FEW, watch)
         if not rough.converged:
             max_sweeps = 1 if len(rough.sweeps) < _FEW else max_sweeps  # somebody asked for an end
-    return settle(_OneFunction(shards, _look(shards, d) if depths else first), tolerance, max_sweeps, watch)
+    return settle(_OneFunction(shards, _look(shards, d) if depths else first), tolerance, max_sweeps, watch, thorough)
 
 
 def _look(shards: Sequence[SiteShard], depth: int) -> Sums:

@@ -44,16 +44,17 @@ class Inference(NamedTuple):
     sweeps: list[Sweep]
 
 
-def settle(sites: Sites[S], tolerance: float, max_sweeps: int, watch: Watch | None) -> Inference:
+def settle(sites: Sites[S], tolerance: float, max_sweeps: int, watch: Watch | None, thorough: bool = True) -> Inference:
     """Sweep until the sites stand still, or no longer get anywhere.
 
-    It ends when a visit of all rows moves no site by more than the tolerance, when somebody asks for it, when the
+    It ends when a visit of all rows moves no site by more than the tolerance, or where that is not asked for
+    thoroughly, a visit of those that are not at rest, when somebody asks for it, when the
     changes have stopped falling, and after ``max_sweeps``.
     """
     course, sweeps, judged = _Course(sites), list[Sweep](), 0 if sites.steady else _UNSTEADY
     while True:
         sweeps.append(course.sweep(_STILL * tolerance))
-        change, everywhere = sweeps[-1].change, sweeps[-1].rows == sites.n
+        change, everywhere = sweeps[-1].change, sweeps[-1].rows == sites.n or not thorough
         asked = watch is not None and bool(watch(sweeps[-1]))
         if asked or (change <= tolerance and everywhere) or stalled(sweeps[judged:]) or len(sweeps) >= max_sweeps:
             break

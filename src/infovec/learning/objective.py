@@ -33,6 +33,7 @@ from .model import Model
 __all__ = ["CoupledEvidence", "LearnedRows", "ProjectedEvidence"]
 
 _MOST_SWEEPS = 50
+_EXACT = 1e-3  # tolerance from which on rows at rest are taken to stay there
 _ROUGH = 1e-2  # tolerance of the sites where rows are left out
 _FAR = 0.5  # share of the evidence
 
@@ -140,7 +141,8 @@ class ProjectedEvidence:
         """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere."""
         shards = [ProjectedShard(*part, kernel, likelihood, self.dtype, self.given.blur) for part in self.given.cut()]
         basis = self._project(shards, kernel)
-        found = infer(shards, tolerance=max(self.tolerance, tolerance), max_sweeps=_MOST_SWEEPS)
+        tolerance = max(self.tolerance, tolerance)
+        found = infer(shards, tolerance=tolerance, max_sweeps=_MOST_SWEEPS, thorough=tolerance < _EXACT)
         if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):
             self.given = self.given.raised()
             return self.settle(kernel, likelihood, tolerance)

@@ -36,7 +36,7 @@ class ClassMachine(Staged):
 
     likelihood: ClassLikelihood
 
-    learning_tolerance = 1e-3  # what it adds up to over many classes is more than enough
+    learning_tolerance = 1e-4
     few: ClassVar[Stage] = Stage(1000, 100, 40, 1e-3)
     more: ClassVar[Stage] = Stage(3000, 250, 0, 1e-2)
 
