@@ -105,8 +105,9 @@ class Machine(ABC):
 
     def raised(self) -> Self:
         """Return the same in double precision, if memory allows."""
+        data, beside = self.data, self.work.beside + self.data.n * self.data.p * self.work.itemsize  # whoever has self
         try:
-            work = self.within_limit(self.work.wanted, 8)
+            work = replace(self, work=replace(self.work, beside=beside)).within_limit(self.work.wanted, 8)
         except ParameterError as error:
             warnings.warn(
                 "single precision is not enough for noise so low, or a kernel so large and smooth, but double does not "
@@ -114,13 +115,13 @@ class Machine(ABC):
                 stacklevel=outside(),
             )
             return self
-        exact = replace(self.data, X=self.data.exact_inputs(self.kernel))
+        exact = replace(data, X=data.exact_inputs(self.kernel))
         return replace(self, data=exact.in_precision(self.kernel, "float64"), work=replace(work, dtype="float64"))
 
     def sizes(self, wanted: int, itemsize: int) -> Sizes:
         """Return what the memory of this machine depends on."""
-        row = row_bytes(self.likelihood)
-        return Sizes(self.data.n, self.data.p, wanted, itemsize, self.work.schedule, row, self.n_functions)
+        data, work, row = self.data, self.work, row_bytes(self.likelihood)
+        return Sizes(data.n, data.p, wanted, itemsize, work.schedule, row, self.n_functions, work.beside)
 
     def within_limit(self, wanted: int, itemsize: int) -> Work:
         """Return the work with as many rows looked at and numbers kept as there is room for; refuse if it is too few.
@@ -140,7 +141,7 @@ class Machine(ABC):
 
     def peak_bytes(self, entries: int) -> int:
         """Bytes at the peak, with so many numbers in the stubs."""
-        needs = self.needs(self.sizes(self.work.wanted, self.work.itemsize))
+        needs = self.needs(self.sizes(self.work.wanted, self.work.itemsize)).and_beside(self.work.beside)
         return max(needs.selection.used(self.work.looked_at, entries), needs.inference.used(0, self.work.kept))
 
     def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: AnyLikelihood) -> Self:
@@ -156,10 +157,10 @@ class Machine(ABC):
 
     def only(self, rows: Rows) -> Self:
         """Return the same on some rows, in order, as if no others had been given; the initial ones are among them."""
-        data = self.data.take(rows)
+        data, own = self.data.take(rows), self.sizes(0, self.work.itemsize)
         work = replace(
-            self.work, initial=np.searchsorted(rows, self.work.initial), looked_at=min(self.work.looked_at, len(rows)),
-            wanted=min(self.work.wanted, int(np.sum(~data.held_back))),
+            self.work, beside=self.work.beside or own.given, initial=np.searchsorted(rows, self.work.initial),
+            looked_at=min(self.work.looked_at, len(rows)), wanted=min(self.work.wanted, int(np.sum(~data.held_back))),
         )  # fmt: skip
         return replace(self, data=data, likelihood=self.likelihood.take(rows), work=work)
 
