@@ -35,10 +35,10 @@ def test_rows_that_take_part_are_counted_beside_all_rows(approximation):
         some = in_time(some, Deadline.after(0.0))
         raised = some.raised()
     every = machine.data.n * machine.data.p * machine.work.itemsize
-    assert some.work.beside > every  # their inputs, targets and numbers stay in memory
+    assert some.data.beside > every  # their inputs, targets and numbers stay in memory
     assert some.peak_bytes(some.work.index.max_entries or some.data.n * 100) <= limit
     assert raised.work.dtype == "float64"
-    assert raised.work.beside > some.work.beside
+    assert raised.data.beside > some.data.beside
     assert raised.peak_bytes(raised.work.index.max_entries or raised.data.n * 100) <= limit
 
 

@@ -29,6 +29,8 @@ class Data:
         Rows that never become active: they tell how well others are predicted.
     group : array of int, optional
         The same number for rows of equal inputs.
+    beside : int
+        Bytes of rows that are given and take no part.
     """
 
     X: Inputs
@@ -37,6 +39,7 @@ class Data:
     priority: Floats
     held_back: Mask
     group: Rows | None = None
+    beside: int = 0
 
     @property
     def n(self) -> int:

@@ -106,7 +106,7 @@ class Pairs(AtOnce):
 
     def choose(self, wanted: int, rows: Rows, deadline: Deadline) -> Chosen:
         data, likelihood, size = self.data, self.likelihood.take(rows), min(wanted, len(rows))
-        hurried = self.work.beside > 0  # some rows take no part, for want of time
+        hurried = self.data.beside > 0  # some rows take no part, for want of time
         schedule = choose_pair_schedule(len(rows), self.n_functions, size * self.n_functions, hurried)
         found = fit_factorised(
             data.X[rows], data.y[rows], self.kernel, likelihood, size, score=self.choices.rule.score,

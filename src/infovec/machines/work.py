@@ -33,8 +33,6 @@ class Work:
         Numbers of V that fit into memory.
     looked_at : int
         Rows that selection chooses from.
-    beside : int
-        Bytes of rows that are given and take no part.
     """
 
     wanted: int
@@ -45,7 +43,6 @@ class Work:
     limit: int
     kept: int
     looked_at: int
-    beside: int = 0
 
     @property
     def itemsize(self) -> int:
