@@ -110,6 +110,8 @@ class _Coupled(Sites[Floats]):
 
 def _covariance_times(factors: Floats, vectors: Floats) -> Floats:
     """Covariance of v in every class, times a vector for each."""
+    if not vectors.size:  # no active rows yet: SciPy before 1.14 does not solve for nothing
+        return vectors
     pairs = zip(factors, vectors, strict=True)
     return np.stack([cho_solve((Q, True), r, check_finite=False) for Q, r in pairs])
 
