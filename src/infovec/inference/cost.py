@@ -16,7 +16,7 @@ from .basis import make_basis
 __all__ = ["SweepRates", "calibrate", "predict_bytes", "predict_evaluations", "predict_seconds"]
 
 _SAMPLE = 8192  # rows to calibrate with
-_ROW = 28  # numbers for each row: as it is given, its site, steps and those before, variances, cavity, without its site
+_ROW = 27  # numbers for each row: as it is given, its site, steps and those before, variances, cavity, without its site
 _DEPTH = 256  # active rows to calibrate with, and half as many
 _USUAL_SWEEPS = 8  # over all rows; later ones visit fewer, and early ones see part of a large active set
 _SWEEPS_ON = 8  # when inference goes on from sites for parameters nearby
@@ -81,5 +81,5 @@ def predict_bytes(n: int, p: int, d: int, itemsize: int, entries: int, row_bytes
     inputs = n * p * itemsize
     work = threads * chunk * (3 * d * itemsize + SITE_BYTES)
     moments = threads * at_once(chunk, threads * row_bytes) * row_bytes
-    square = 8 * d * d * 10  # sums, their factor, and products on the way
+    square = 8 * d * d * 9  # sums, their factor, and products on the way
     return int(rows + inputs + work + moments + square + entries * itemsize)

@@ -16,6 +16,7 @@ from .sites import Sites, total
 __all__ = ["infer_coupled"]
 
 _NEAR = 0.5  # largest change from which on the classes are coupled; farther away that overshoots
+_FIRST = 0.7  # damping of the first sweep from nothing: alone, every class would go as far as all of them should
 _CG_STEPS, _CG_TOLERANCE = 40, 0.03  # of the linear solve of a Newton step
 
 
@@ -63,6 +64,7 @@ class _Coupled(Sites[Floats]):
 
     def __init__(self, shards: Sequence[ClassShard]) -> None:
         super().__init__(shards, total([shard.sums() for shard in shards]))
+        self.damping = 1.0 if np.any(self.moving) else _FIRST
         self.shards, self.tied, self.used = shards, False, self.damping
 
     def _visit(self, damping: float, still: float, change: float) -> list[Swept[Floats]]:
@@ -108,6 +110,8 @@ class _Coupled(Sites[Floats]):
 
 def _covariance_times(factors: Floats, vectors: Floats) -> Floats:
     """Covariance of v in every class, times a vector for each."""
+    if not vectors.size:  # no active rows yet: SciPy before 1.14 does not solve for nothing
+        return vectors
     pairs = zip(factors, vectors, strict=True)
     return np.stack([cho_solve((Q, True), r, check_finite=False) for Q, r in pairs])
 

@@ -104,11 +104,12 @@ class _OneFunction(Sites[Sums]):
 
 
 def _beliefs(sites: Sums) -> Beliefs:
-    r"""Posterior of v given sites (Thesis 4.4.2).
+    r"""Posterior of v given sites (Thesis 4.4.2), whose sum is overwritten.
 
     .. math:: M = I + V \Pi V^T = Q Q^T, \qquad \beta = Q^{-1} V b
     """
-    M = sites.precision + np.eye(len(sites.shift))
+    M, at = sites.precision, np.arange(len(sites.shift))
+    M[at, at] += 1.0
     if not (np.all(np.isfinite(M)) and np.all(np.isfinite(sites.shift))):  # a Cholesky factorisation takes NaN as it is
         raise NotPositiveDefinite("the sites leave no posterior: they are not finite")
     message, scale = "the sites leave no posterior: their precisions are negative", np.max(np.diagonal(M), initial=1.0)

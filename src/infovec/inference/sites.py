@@ -93,6 +93,7 @@ class Sites(ABC, Generic[S]):
 
     def sweep(self, damping: float, still: float, change: float) -> Steps:
         """Move the sites of open rows; a row that moves by less than ``still`` rests from now on."""
+        del self.moving  # the posterior is made of it already: there will be another
         found = self._visit(damping, still, change)
         settled = total([f.settled for f in found])
         self.moving = total([f.open for f in found])

@@ -166,7 +166,7 @@ class AllRows(Machine):
         self, active: Rows, sites: Sites | None, watch: Watch | None, left_out: Rows | None, deadline: Deadline
     ) -> Projected:
         """Infer with all rows but some on a given active set; in double precision, where single is not enough."""
-        rows, _ = self.data.all_but(left_out)
+        rows = self.data.all_but(left_out)
         basis = make_basis(self.kernel, active, self.data.X[active], self.work.dtype)
         shards = self.shards(rows)
         for shard in shards:

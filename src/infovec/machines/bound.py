@@ -18,6 +18,7 @@ from .at_once import AtOnce, Chosen
 from .bound_fit import fit_variational_rows
 from .budget import Needs, Sizes, bound_need, selection_need, shared_need
 from .coupled import Coupled, CoupledClasses
+from .seconds import FEWEST_SWEEPS
 
 __all__ = ["Bound", "BoundRows"]
 
@@ -41,6 +42,7 @@ class Bound(BoundClasses, Coupled):
     """Selection by the classes in turns, then the bound with all rows."""
 
     products = 1
+    least_sweeps = FEWEST_SWEEPS
 
     @classmethod
     def needs(cls, sizes: Sizes) -> Needs:

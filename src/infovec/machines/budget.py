@@ -64,6 +64,12 @@ class Sizes(NamedTuple):
     schedule: Schedule
     row_bytes: int = 0  # that the moments of a row take on the way
     n_functions: int = 1
+    beside: int = 0  # bytes of rows that are given and take no part
+
+    @property
+    def given(self) -> int:
+        """Bytes of all rows as they are given."""
+        return self.n * (GIVEN + self.p * self.itemsize) + self.beside
 
 
 class Need(NamedTuple):
@@ -108,6 +114,10 @@ class Needs(NamedTuple):
         """Bytes below which the fit does not work."""
         return max(need.least for need in self)
 
+    def and_beside(self, size: float) -> "Needs":
+        """Return the same for a fit beside something else that takes memory all the time."""
+        return Needs(*(need._replace(fixed=need.fixed + size) for need in self))
+
 
 def within(limit: float, sizes: Sizes, make: Callable[[], Needs]) -> Needs:
     """Return the needs of a fit; refuse a limit within which it does not work, by the number that was given.
@@ -121,13 +131,13 @@ def within(limit: float, sizes: Sizes, make: Callable[[], Needs]) -> Needs:
         Returns the needs, with loops that take as many rows at once as the limit under way has room for.
     """
     with work_within(limit):
-        needs = make()
+        needs = make().and_beside(sizes.beside)
     if needs.least <= limit:
         return needs
     enough = rounded_up(needs.least)
     for _ in range(_TRIES):  # with more memory loops take more rows at once, so that it is a little more than that
         with work_within(enough):
-            least = make().least
+            least = make().and_beside(sizes.beside).least
         if least <= enough:
             break
         enough = rounded_up(least)
@@ -139,7 +149,7 @@ def within(limit: float, sizes: Sizes, make: Callable[[], Needs]) -> Needs:
 
 def selection_need(sizes: Sizes, machines: int = 1) -> Need:
     """Memory of greedy selection, by one machine or by several that take turns."""
-    n, p, d, itemsize, schedule, row_bytes, _ = sizes
+    n, p, d, itemsize, schedule, row_bytes, *_ = sizes
     d = min(-(-d // machines) + 1, d)  # each includes little more than its share
     fewest = machines * min(n, _FEWEST) * d
     fixed, each = selection_bytes(n, p, d, schedule, itemsize, row_bytes, machines)
@@ -148,27 +158,27 @@ def selection_need(sizes: Sizes, machines: int = 1) -> Need:
 
 def inference_need(sizes: Sizes) -> Need:
     """Memory of inference with all rows, for one function."""
-    n, p, d, itemsize, _, row_bytes, _ = sizes
+    n, p, d, itemsize, _, row_bytes, *_ = sizes
     return Need(sweep_bytes(n, p, d, itemsize, 0, row_bytes), numbers=n * d, itemsize=itemsize)
 
 
 def coupled_need(sizes: Sizes) -> Need:
     """Memory of inference with all rows for classes whose likelihood couples them: sites and sums of every class."""
-    n, p, d, itemsize, _, _, C = sizes
+    n, p, d, itemsize, _, _, C, _ = sizes
     one = sweep_bytes(n, p, d, itemsize, 0) + moments_bytes()
     return Need(one + 8 * C * (_SITES * n + _SUMS * d * d), numbers=n * d, itemsize=itemsize)
 
 
 def bound_need(sizes: Sizes) -> Need:
     """Memory of the variational bound with all rows: means and auxiliary variables of every class, factors of one."""
-    n, p, d, itemsize, _, _, C = sizes
+    n, p, d, itemsize, _, _, C, _ = sizes
     one = sweep_bytes(n, p, d, itemsize, 0) + moments_bytes()
     return Need(one + 8 * C * (_MEANS * n + _STEPS * d) + 8 * C * d * d, numbers=n * d, itemsize=itemsize)
 
 
 def pairs_need(sizes: Sizes) -> Need:
     """Memory of selection among pairs of a row and a class: stubs and marginals of every class."""
-    n, p, d, itemsize, _, _, C = sizes
+    n, p, d, itemsize, _, _, C, _ = sizes
     fixed = n * (GIVEN + p * itemsize) + moments_bytes() + 8 * C * _FACTORS * d * d
     each = C * (_STUBS * d * itemsize + 2 * p * itemsize + 8 * _PAIRS) + p * itemsize
     return Need(fixed, each, n, fewest_rows=min(n, max(2 * d, _FEWEST)), itemsize=itemsize)
@@ -176,7 +186,7 @@ def pairs_need(sizes: Sizes) -> Need:
 
 def shared_need(sizes: Sizes) -> Need:
     """Memory of selection for all classes at once: one matrix of stubs, marginals of every class."""
-    n, p, d, itemsize, _, _, C = sizes
+    n, p, d, itemsize, _, _, C, _ = sizes
     fixed = n * (GIVEN + p * itemsize) + moments_bytes() + 8 * (C + _FACTORS) * d * d
     each = d * itemsize + 3 * p * itemsize + 8 * C * _MARGINALS + SCORED
     return Need(fixed, each, n, fewest_rows=min(n, max(2 * d, _FEWEST)), itemsize=itemsize)
@@ -197,7 +207,7 @@ def learning_sizes(limit: float, sizes: Sizes, rows: int, active: int) -> tuple[
     rows, active : int
         That are asked for.
     """
-    n, p, _, itemsize, _, _, C = sizes
-    half = 0.5 * (0.5 * limit - n * (GIVEN + p * itemsize))
+    p, C = sizes.p, sizes.n_functions
+    half = 0.5 * (0.5 * limit - sizes.given)
     few = min(active, max(_LEARNED_ACTIVE, int(np.sqrt(max(half, 0.0) / (8 * _GRADIENT * C)))))
     return min(rows, max(_LEARNED_ROWS, int(half / (8 * (few + C * _SITES + 2 * p))))), few

@@ -21,7 +21,7 @@ from .budget import Needs, Sizes, coupled_need, selection_need
 from .classes import ClassMachine
 from .one_function import FactorisedFunction
 from .plan import Plan
-from .seconds import FEWEST_SWEEPS, product_seconds, selection_seconds
+from .seconds import product_seconds, selection_seconds
 
 __all__ = ["Coupled", "CoupledClasses"]
 
@@ -57,6 +57,8 @@ class Coupled(CoupledClasses, AllRows):
     site_tolerance: ClassVar[float] = 1e-3
     products: ClassVar[int] = 2
     """Of d^2 numbers, for every row and class in a sweep: variances and sums."""
+    least_sweeps: ClassVar[int] = 8
+    """That there should be time for: after six of them hardly anything changes, and two are left for the end."""
 
     @classmethod
     def needs(cls, sizes: Sizes) -> Needs:
@@ -94,7 +96,7 @@ class Coupled(CoupledClasses, AllRows):
     def sweeps_seconds(self, d: int) -> float:
         moments, probabilities = self.moments_seconds()
         product = 0.5 * product_seconds(self.data, self.work.dtype, d)  # of a triangular factor
-        return FEWEST_SWEEPS * (moments + self.products * self.functions_of_product * product) + probabilities
+        return self.least_sweeps * (moments + self.products * self.functions_of_product * product) + probabilities
 
     @property
     def functions_of_product(self) -> int:

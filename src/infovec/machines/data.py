@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
+from ..shards import SomeRows
 from .sample import Sample
 
 __all__ = ["Data"]
@@ -28,6 +29,8 @@ class Data:
         Rows that never become active: they tell how well others are predicted.
     group : array of int, optional
         The same number for rows of equal inputs.
+    beside : int
+        Bytes of rows that are given and take no part.
     """
 
     X: Inputs
@@ -36,6 +39,7 @@ class Data:
     priority: Floats
     held_back: Mask
     group: Rows | None = None
+    beside: int = 0
 
     @property
     def n(self) -> int:
@@ -60,13 +64,10 @@ class Data:
         first[besides] += 2.0
         return np.sort(np.argpartition(-first, size)[:size])
 
-    def all_but(self, left_out: Rows | None) -> tuple[Rows, Inputs]:
-        """Return the numbers of all rows but some, and their inputs."""
+    def all_but(self, left_out: Rows | None) -> Rows:
+        """Return the numbers of all rows but some."""
         every = np.arange(self.n)
-        if left_out is None:
-            return every, self.X
-        rows = np.setdiff1d(every, left_out)
-        return rows, self.X[rows]
+        return every if left_out is None else np.setdiff1d(every, left_out)
 
     def part(self, rows: Rows, as_they_are: bool, kernel: Kernel) -> Self:
         """Return some rows to learn from, none of them held back; with inputs in another precision, as exact as can be.
@@ -92,7 +93,8 @@ class Data:
     def take(self, rows: Rows) -> Self:
         """Return some rows as if no others had been given."""
         return replace(
-            self, X=self.X[rows], y=self.y[rows], given=self.given.take(rows), priority=self.priority[rows],
+            self, X=self.X[rows], y=self.y[rows], given=self.given.take(rows, copied=False),
+            priority=self.priority[rows],
             held_back=self.held_back[rows], group=self.groups_of(rows),
         )  # fmt: skip
 
@@ -108,7 +110,10 @@ class Data:
         """Inputs as they were given, as far as these are all of them."""
         if self.given.X.shape[0] != self.n or not kernel.numeric:
             return self.X
-        return self.given.columns.inside(self.given.X) if self.given.columns else self.given.X
+        X = self.given.X
+        if self.given.columns:
+            return self.given.columns.inside(X)
+        return X[:] if isinstance(X, SomeRows) else X
 
     def exact_rows(self, rows: Rows, kernel: Kernel) -> Callable[[], Inputs]:
         """Return how to get the inputs of some of the given rows in double precision, should they be needed."""

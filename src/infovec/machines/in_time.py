@@ -1,8 +1,11 @@
 """As many rows as there is time for: of a training set that is too large for ``max_time`` those first in line."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from .._types import Rows
+from ..errors import ParameterError
 from ..runtime import Deadline
 from .machine import Machine
 
@@ -32,7 +35,18 @@ def in_time(machine: Machine, deadline: Deadline, share: float = 1.0) -> Machine
     d = min(machine.work.wanted, _ACTIVE)
     a_row = _SURE * machine.row_seconds(d)
     most = max(int(share * deadline.left / max(a_row, 1e-12)), _FEWEST, len(machine.work.initial))
-    return machine if most >= n else machine.only(_first_in_line(machine, most))
+    return machine if most >= n else _smaller(machine, most)
+
+
+def _smaller(machine: Machine, size: int) -> Machine:
+    """So many rows, fewer where memory is too scarce for them beside all rows, which whoever asks for this has."""
+    while True:
+        some = machine.only(_first_in_line(machine, size))
+        try:
+            return replace(some, work=some.within_limit(some.work.wanted, some.work.itemsize))
+        except ParameterError:
+            if size == (size := max(size // 2, min(size, _FEWEST))):
+                return some
 
 
 def _first_in_line(machine: Machine, size: int) -> Rows:

@@ -106,8 +106,10 @@ class Machine(ABC):
 
     def raised(self) -> Self:
         """Return the same in double precision, if memory allows."""
+        data = self.data  # which stay beside those in double precision: whoever asks for these has them
+        data = replace(data, beside=data.beside + data.n * data.p * self.work.itemsize)
         try:
-            work = self.within_limit(self.work.wanted, 8)
+            work = replace(self, data=data).within_limit(self.work.wanted, 8)
         except ParameterError as error:
             warnings.warn(
                 "single precision is not enough for noise so low, or a kernel so large and smooth, but double does not "
@@ -115,13 +117,13 @@ class Machine(ABC):
                 stacklevel=outside(),
             )
             return self
-        exact = replace(self.data, X=self.data.exact_inputs(self.kernel))
+        exact = replace(data, X=data.exact_inputs(self.kernel))
         return replace(self, data=exact.in_precision(self.kernel, "float64"), work=replace(work, dtype="float64"))
 
     def sizes(self, wanted: int, itemsize: int) -> Sizes:
         """Return what the memory of this machine depends on."""
-        row = row_bytes(self.likelihood)
-        return Sizes(self.data.n, self.data.p, wanted, itemsize, self.work.schedule, row, self.n_functions)
+        data, work, row = self.data, self.work, row_bytes(self.likelihood)
+        return Sizes(data.n, data.p, wanted, itemsize, work.schedule, row, self.n_functions, data.beside)
 
     def within_limit(self, wanted: int, itemsize: int) -> Work:
         """Return the work with as many rows looked at and numbers kept as there is room for; refuse if it is too few.
@@ -141,7 +143,7 @@ class Machine(ABC):
 
     def peak_bytes(self, entries: int) -> int:
         """Bytes at the peak, with so many numbers in the stubs."""
-        needs = self.needs(self.sizes(self.work.wanted, self.work.itemsize))
+        needs = self.needs(self.sizes(self.work.wanted, self.work.itemsize)).and_beside(self.data.beside)
         return max(needs.selection.used(self.work.looked_at, entries), needs.inference.used(0, self.work.kept))
 
     def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: AnyLikelihood) -> Self:
@@ -157,10 +159,11 @@ class Machine(ABC):
 
     def only(self, rows: Rows) -> Self:
         """Return the same on some rows, in order, as if no others had been given; the initial ones are among them."""
-        data = self.data.take(rows)
+        own = self.sizes(0, self.work.itemsize)
+        data = replace(self.data.take(rows), beside=self.data.beside or own.given)
         work = replace(
-            self.work, initial=np.searchsorted(rows, self.work.initial), looked_at=min(self.work.looked_at, len(rows)),
-            wanted=min(self.work.wanted, int(np.sum(~data.held_back))),
+            self.work, initial=np.searchsorted(rows, self.work.initial),
+            looked_at=min(self.work.looked_at, len(rows)), wanted=min(self.work.wanted, int(np.sum(~data.held_back))),
         )  # fmt: skip
         return replace(self, data=data, likelihood=self.likelihood.take(rows), work=work)
 
@@ -169,8 +172,8 @@ class Machine(ABC):
         data, n = self.data, len(rows)
         for part in cut(n, self.choices.n_shards):
             at = rows[part]
-            X = data.X if len(at) == data.n else data.X[at]
-            yield at, X, data.y[at], share(self.work.kept, len(at), n)
+            X, y = (data.X, data.y) if len(at) == data.n else (data.X[at], data.y[at])
+            yield at, X, y, share(self.work.kept, len(at), n)
 
     def shown(self, step: Step) -> Step:
         """Return a step of learning on all rows here with the criterion as the user has it."""

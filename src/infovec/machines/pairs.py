@@ -12,7 +12,7 @@ from ..likelihoods.classes import ClassLikelihood
 from ..posterior import FactorisedPosterior
 from ..runtime import NEVER, Deadline
 from ..scores import Score
-from ..selection import Schedule, select_pairs
+from ..selection import Schedule, choose_pair_schedule, select_pairs
 from .at_once import AtOnce, Chosen
 from .budget import Needs, Sizes, pairs_need
 
@@ -106,9 +106,11 @@ class Pairs(AtOnce):
 
     def choose(self, wanted: int, rows: Rows, deadline: Deadline) -> Chosen:
         data, likelihood, size = self.data, self.likelihood.take(rows), min(wanted, len(rows))
+        hurried = self.data.beside > 0  # some rows take no part, for want of time
+        schedule = choose_pair_schedule(len(rows), self.n_functions, size * self.n_functions, hurried)
         found = fit_factorised(
             data.X[rows], data.y[rows], self.kernel, likelihood, size, score=self.choices.rule.score,
-            priority=data.priority[rows], dtype=self.work.dtype, deadline=deadline,
+            priority=data.priority[rows], schedule=schedule, dtype=self.work.dtype, deadline=deadline,
         )  # fmt: skip
         parts = [(part, rows[at]) for part, at in zip(found.parts, found.active, strict=True)]
         pairs = sum(map(len, found.active))

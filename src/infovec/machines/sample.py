@@ -9,6 +9,7 @@ from .._types import Array, Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Weighted, weighted
 from ..likelihoods.classes import ClassLikelihood
+from ..shards import SomeRows
 from .columns import Columns, InsideRows
 from .counting import as_copies, told_apart
 from .equal_rows import first_equal, row_keys
@@ -70,13 +71,13 @@ class Sample:
         """Return some of the rows."""
         return self if which.all() else self.take(np.flatnonzero(which))
 
-    def take(self, at: Rows) -> Self:
-        """Return some of the rows, by their numbers here."""
+    def take(self, at: Rows, copied: bool = True) -> Self:
+        """Return some of the rows, by their numbers here; their inputs are copied, or where they were."""
         weight, here = None if self.weight is None else self.weight[at], np.full(len(self.rows) + 1, -1)
         here[at] = np.arange(len(at))  # the last one stays -1
         return replace(
-            self, X=self.X[at], y=self.y[at], rows=self.rows[at], place=here[self.place], weight=weight,
-            group=None if self.group is None else self.group[at],
+            self, X=self.X[at] if copied else SomeRows.of(self.X, at), y=self.y[at], rows=self.rows[at],
+            place=here[self.place], weight=weight, group=None if self.group is None else self.group[at],
         )  # fmt: skip
 
     def merged(self, kernel: Kernel | None, likelihood: str | Likelihood) -> Self:

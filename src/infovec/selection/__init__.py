@@ -5,7 +5,7 @@ from .by_gain import GainDriver
 from .driver import Driver
 from .in_turns import InTurns
 from .order import sites_in_order
-from .pairs import select_pairs
+from .pairs import choose_pair_schedule, select_pairs
 from .protocol import Chooser, Selector
 from .schedule import Patience, Schedule
 
@@ -18,6 +18,7 @@ __all__ = [
     "Patience",
     "Schedule",
     "Selector",
+    "choose_pair_schedule",
     "select",
     "select_pairs",
     "sites_in_order",

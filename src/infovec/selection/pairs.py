@@ -1,6 +1,7 @@
 """Greedy choice of pairs of a row and a class (SLH 4.2), in blocks."""
 
 from collections.abc import Sequence
+from math import isqrt
 
 import numpy as np
 
@@ -24,10 +25,16 @@ _LEAST_SHARE = 0.1  # of a marginal's precision, where the whole of a site is ta
 _SMALL = 3000  # pairs of row and class up to which one look at all for each inclusion costs little
 
 
-def choose_pair_schedule(n: int, n_classes: int, pairs: int) -> Schedule:
-    """Return sizes of blocks and pools for n rows and so many pairs to choose."""
-    block = 1 if n * n_classes <= _SMALL else min(_LARGEST, max(4, pairs // 16))
-    return Schedule(block, 1 if block == 1 else min(n, _POOL * block))
+def choose_pair_schedule(n: int, n_classes: int, pairs: int, hurried: bool = False) -> Schedule:
+    """Return sizes of blocks and pools for n rows and so many pairs to choose.
+
+    In a hurry they are those with the fewest moments: n rows for every block, and a pool for every pair in it.
+    """
+    if hurried:
+        block = min(_LARGEST, max(4, isqrt(n // _POOL)))
+    else:
+        block = 1 if n * n_classes <= _SMALL else min(_LARGEST, max(4, pairs // 16))
+    return Schedule(block, 1 if block == 1 else min(n, _POOL * block), hurried)
 
 
 def select_pairs(

@@ -21,10 +21,13 @@ class Schedule:
         Largest block. One is the algorithm of the papers: the best of all rows, every time.
     pool_size : int
         Candidates for the largest block; smaller blocks have proportionally fewer.
+    hurried : bool
+        Whether the first blocks are as large as the others.
     """
 
     block_size: int = 1
     pool_size: int = 1
+    hurried: bool = False
 
     @classmethod
     def choose(cls, block_size: int | None, pool_size: int | None, n: int, d: int) -> Self:
@@ -38,7 +41,7 @@ class Schedule:
 
     def sizes(self, t: int) -> tuple[int, int]:
         """Return the sizes of block and pool once t rows are included."""
-        block = min(self.block_size, max(1, t // _GROWTH))
+        block = self.block_size if self.hurried else min(self.block_size, max(1, t // _GROWTH))
         if block == 1:
             return 1, 1
         return block, max(block, -(-self.pool_size * block // self.block_size))

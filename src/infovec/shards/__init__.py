@@ -27,6 +27,7 @@ from .projected import ProjectedShard
 from .projections import Projections
 from .protocol import ClassShard, Shard, SiteShard, WithSites
 from .refilled import RefilledShard
+from .some_rows import SomeRows
 from .stubs import Stubs
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "Shard",
     "SiteShard",
     "Slopes",
+    "SomeRows",
     "Steps",
     "Stubs",
     "Sums",

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from .._types import Floats, Inputs, Rows
+from .._types import Floats, Rows
 from ..errors import NotPositiveDefinite, ParameterError
 from ..kernels import Block, Kernel
 from ..likelihoods import Likelihood
@@ -16,6 +16,7 @@ from ..scores import Score
 from .eligibility import break_ties, open_scores
 from .index import IndexRule
 from .messages import Candidates, Facts, GivenRows, Inclusions, Representation
+from .some_rows import SomeRows
 
 __all__ = ["LocalShard", "absorbed_at_once", "scored_at_once"]
 
@@ -39,21 +40,6 @@ def absorbed_at_once(n: int, itemsize: int) -> int:
 def scored_at_once(row_bytes: int) -> int:
     """Rows that a thread scores at once, whose moments take so much memory on the way."""
     return at_once(_SCORED, n_threads() * row_bytes)
-
-
-class SomeRows:
-    """Some rows of the inputs, copied only as far as they are asked for: the kernel has them already."""
-
-    def __init__(self, X: Inputs, rows: Rows) -> None:
-        self._X, self._rows = X, rows
-
-    @classmethod
-    def of(cls, X: Inputs, kept: Rows) -> "SomeRows":
-        """Return some rows of inputs, or of some rows of them."""
-        return cls(X._X, X._rows[kept]) if isinstance(X, SomeRows) else cls(X, kept)
-
-    def __getitem__(self, at: Rows | slice) -> Inputs:
-        return self._X[self._rows[at]]
 
 
 class LocalShard:
