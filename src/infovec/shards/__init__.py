@@ -6,7 +6,7 @@ from .cut import cut, share
 from .eligibility import break_ties, open_scores
 from .gain import coupling_free_gain
 from .index import IndexRule, Refill
-from .local import LocalShard, absorbed_at_once
+from .local import LocalShard
 from .messages import (
     Basis,
     Beliefs,
@@ -27,7 +27,7 @@ from .projected import ProjectedShard
 from .projections import Projections
 from .protocol import ClassShard, Shard, SiteShard, WithSites
 from .refilled import RefilledShard
-from .stubs import Stubs
+from .stubs import Stubs, absorbed_at_once
 
 __all__ = [
     "Basis",
