@@ -33,7 +33,6 @@ from infovec.kernels import (
 )
 from infovec.likelihoods import Gaussian, Likelihood, Logit, Ordinal, Poisson, Probit
 
-
 # checks of how X and y are read, with a fit for every kind of array and nothing that learning has a part in
 OF_INPUTS = (
     "check_estimator_sparse",

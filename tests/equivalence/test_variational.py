@@ -122,7 +122,7 @@ def test_gradient_equals_differences_of_the_largest_bound(kernels, n_active):
 
     projections = project(kernels, 3, X, active)
     best = maximise_bound(projections, y, likelihood, tolerance=1e-8)
-    gradient = bound_gradient(projections, X, likelihood, best)
+    gradient = bound_gradient(projections, X, best)
     found = np.concatenate([*gradient.kernels, gradient.likelihood])
     theta = np.concatenate([*(k.theta for k in many), likelihood.theta])
     np.testing.assert_allclose(found, oracles.fd_gradient(largest, theta, 1e-5), rtol=1e-5, atol=1e-5)

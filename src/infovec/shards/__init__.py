@@ -2,7 +2,7 @@
 
 from .cavity import Cavity
 from .coupled import CoupledShard, solvers
-from .cut import cut, share
+from .cut import share
 from .eligibility import break_ties, open_scores
 from .gain import coupling_free_gain
 from .index import IndexRule, Refill
@@ -23,13 +23,16 @@ from .messages import (
     Swept,
     Traits,
 )
+from .places import HERE, Places
 from .projected import ProjectedShard
 from .projections import Projections
-from .protocol import ClassShard, Shard, SiteShard, WithSites
+from .protocol import ClassShard, Shard, SiteShard, SweptShard, WithSites
 from .refilled import RefilledShard
+from .some_rows import SomeRows
 from .stubs import Stubs, absorbed_at_once
 
 __all__ = [
+    "HERE",
     "Basis",
     "Beliefs",
     "Candidates",
@@ -43,6 +46,7 @@ __all__ = [
     "IndexRule",
     "LocalShard",
     "Marginals",
+    "Places",
     "ProjectedShard",
     "Projections",
     "Refill",
@@ -51,16 +55,17 @@ __all__ = [
     "Shard",
     "SiteShard",
     "Slopes",
+    "SomeRows",
     "Steps",
     "Stubs",
     "Sums",
     "Swept",
+    "SweptShard",
     "Traits",
     "WithSites",
     "absorbed_at_once",
     "break_ties",
     "coupling_free_gain",
-    "cut",
     "open_scores",
     "share",
     "solvers",

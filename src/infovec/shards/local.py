@@ -14,7 +14,8 @@ from ..scores import Score
 from .eligibility import break_ties, open_scores
 from .index import IndexRule
 from .messages import Candidates, Facts, GivenRows, Inclusions, Representation
-from .stubs import CHUNK, FEWEST, SomeRows, Stubs
+from .some_rows import SomeRows
+from .stubs import CHUNK, FEWEST, Stubs
 
 __all__ = ["LocalShard", "scored_at_once"]
 

@@ -10,7 +10,7 @@ from ..kernels import Block, Kernel
 from ..runtime import at_once, for_each, n_threads, parts
 from .messages import Inclusions
 
-__all__ = ["CHUNK", "FEWEST", "SomeRows", "Stubs", "absorbed_at_once"]
+__all__ = ["CHUNK", "FEWEST", "Stubs", "absorbed_at_once"]
 
 # per precision of the stubs: share of the prior variance that is rounding, and that betrays an indefinite kernel
 _ROUNDING: Mapping[str, float] = {"float32": 1e-5, "float64": 1e-13}
@@ -26,21 +26,6 @@ _BLOCK = 128  # inclusions that it is made for: the largest block, unless somebo
 def absorbed_at_once(n: int, itemsize: int) -> int:
     """Rows whose stubs a thread makes at once: kernel, product and their sum for a block of inclusions."""
     return max(1, at_once(min(n, CHUNK), 3 * n_threads() * _BLOCK * itemsize, FEWEST))
-
-
-class SomeRows:
-    """Some rows of the inputs, copied only as far as they are asked for: the kernel has them already."""
-
-    def __init__(self, X: Inputs, rows: Rows) -> None:
-        self._X, self._rows = X, rows
-
-    @classmethod
-    def of(cls, X: Inputs, kept: Rows) -> "SomeRows":
-        """Return some rows of inputs, or of some rows of them."""
-        return cls(X._X, X._rows[kept]) if isinstance(X, SomeRows) else cls(X, kept)
-
-    def __getitem__(self, at: Rows | slice) -> Inputs:
-        return self._X[self._rows[at]]
 
 
 class Stubs:
