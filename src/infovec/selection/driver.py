@@ -12,9 +12,9 @@ from ..posterior import FactorisedPosterior
 from ..runtime import NEVER, Deadline, Progress, StopReason, check, own_threads
 from ..scores import Score
 from ..shards import Candidates, Inclusions, Representation, Shard, share
+from .inclusion import stack
 from .pool import Pool
 from .schedule import Patience, Schedule
-from .stack import stack
 
 __all__ = ["Driver"]
 

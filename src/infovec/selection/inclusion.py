@@ -1,16 +1,17 @@
 """Inclusions among a pool of candidates: what each of them does to the others."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Self
 
 import numpy as np
+from scipy import sparse
 
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..runtime import for_each, parts
 from ..shards import Inclusions, Stubs
 
-__all__ = ["PoolStubs", "covariance"]
+__all__ = ["PoolStubs", "covariance", "stack"]
 
 
 class PoolStubs:
@@ -81,3 +82,8 @@ def covariance(kernel: Kernel, X: Inputs, stubs: Floats) -> Floats:
 
     for_each(subtract, parts(len(A), max(64, -(-len(A) // 4))))
     return A
+
+
+def stack(parts: Sequence[Inputs]) -> Inputs:
+    """Return the inputs of several shards, one below the other."""
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)

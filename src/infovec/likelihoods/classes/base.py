@@ -56,13 +56,8 @@ class ClassLikelihood(Parametrised, ABC):
             if weight.ndim != 1 or not np.all((weight >= 0.0) & (weight < np.inf)):
                 raise ParameterError(f"{name}: weight must be one finite number from 0 for each training row")
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"bias": IDENTITY}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"bias": Role.BIAS}
+    transforms: ClassVar[Mapping[str, Transform]] = {"bias": IDENTITY}
+    roles: ClassVar[Mapping[str, Role]] = {"bias": Role.BIAS}
 
     @property
     def n_classes(self) -> int:
