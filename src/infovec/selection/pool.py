@@ -27,13 +27,7 @@ class Pool:
     """
 
     def __init__(
-        self,
-        candidates: Candidates,
-        size: int,
-        kernel: Kernel,
-        likelihood: Likelihood,
-        score: Score,
-        min_var: float,
+        self, candidates: Candidates, size: int, kernel: Kernel, likelihood: Likelihood, score: Score, min_var: float
     ) -> None:
         self.candidates, self.likelihood, self.score, self.min_var = candidates, likelihood, score, min_var
         self.key, self.taken = candidates.key, np.isneginf(candidates.key)
