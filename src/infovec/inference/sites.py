@@ -71,8 +71,7 @@ class Sites(ABC, Generic[S]):
         settled = total([f.settled for f in found])
         self.moving = total([f.open for f in found])
         self.settled = settled if self.settled is None else total([self.settled, settled])
-        largest, along, before = zip(*(f.steps for f in found), strict=True)
-        return Steps(max(largest), sum(along), sum(before))
+        return Steps.total(f.steps for f in found)
 
     def log_evidence(self) -> float:
         """EP approximation to log P(y) of the posterior that the last sweep started from."""
