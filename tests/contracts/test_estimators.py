@@ -33,11 +33,29 @@ from infovec.kernels import (
 )
 from infovec.likelihoods import Gaussian, Likelihood, Logit, Ordinal, Poisson, Probit
 
+# checks of how X and y are read, with a fit for every kind of array and nothing that learning has a part in
+OF_INPUTS = (
+    "check_estimator_sparse",
+    "check_sample_weight_equivalence_on_sparse_data",
+    "check_positive_only_tag_during_fit",
+)
+
 
 @pytest.mark.filterwarnings("ignore:IVMOrdinalClassifier orders the categories")
 @parametrize_with_checks([infovec.IVMClassifier(), infovec.IVMRegressor(), infovec.IVMOrdinalClassifier()])
 def test_scikit_learn_conventions(estimator, check):
+    if any(check.func.__name__.startswith(name) for name in OF_INPUTS):
+        estimator.set_params(learn=None)
     check(estimator)
+
+
+@pytest.mark.parametrize("Estimator", [infovec.IVMClassifier, infovec.IVMRegressor])
+def test_sparse_inputs_are_learned_from_as_dense_ones(Estimator):
+    X, y = blobs(80)
+    X = np.where(np.abs(X) > 0.5, X, 0.0)
+    dense, csr = (Estimator(dtype="float64", random_state=0).fit(V, y) for V in (X, sparse.csr_array(X)))
+    np.testing.assert_allclose(csr.kernel_.theta, dense.kernel_.theta, atol=1e-4)
+    np.testing.assert_allclose(csr.predict_latent(X)[0], dense.predict_latent(X)[0], atol=1e-4)
 
 
 def blobs(n=150, seed=0):

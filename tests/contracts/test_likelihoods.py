@@ -10,7 +10,7 @@ from oracles import expected_by_panels, fd_gradient, tilted_by_panels
 import infovec.likelihoods as module
 from infovec.errors import ParameterError
 from infovec.likelihoods import Discrete, Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson, Probit, Role, StudentT
-from infovec.likelihoods.classes import ClassLikelihood, MultivariateProbit, OneAgainstRest, Softmax
+from infovec.likelihoods.classes import ClassLikelihood
 
 MEANS = [-30.0, -8.0, -1.5, 0.0, 0.3, 4.0, 30.0]
 VARS = [1e-6, 1e-3, 0.1, 1.0, 30.0, 1e3, 1e6]
@@ -53,7 +53,7 @@ def test_no_likelihood_without_a_contract():
     assert {c.__name__ for c in covered} <= set(module.__all__)
 
 
-CLASSES = [kind(np.array([0.3, -0.2, 1.0])) for kind in (MultivariateProbit, OneAgainstRest, Softmax)]
+CLASSES = [kind(np.array([0.3, -0.2, 1.0])) for kind in concrete_likelihoods(ClassLikelihood)]
 ALL = [*(case[0] for case in CASES), *CLASSES, module.weighted(Laplace(0.3), 2.0), module.weighted(Probit(0.3), 2.0)]
 
 

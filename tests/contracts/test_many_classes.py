@@ -16,17 +16,16 @@ from sklearn.model_selection import KFold, cross_val_predict, cross_val_score, t
 from sklearn.utils.estimator_checks import check_estimator
 
 import infovec
+from infovec.estimators.kinds import MULTI_CLASS
 from infovec.kernels import RBF, Bias, FromFunction
 from infovec.learning import Learning
 from infovec.likelihoods import Probit, weighted
-from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
+from infovec.likelihoods.classes import OneAgainstRest
 from infovec.machines.bound_fit import fit_variational
 from infovec.posterior import ClassPosterior, ProjectedPosterior, SeparatePosterior
 from infovec.runtime import StopReason
 
-FORMS = {
-    "ovr": OneAgainstRest, "probit": MultivariateProbit, "softmax": Softmax, "variational": MultivariateProbit,
-}  # fmt: skip
+FORMS = {name: type(coupling.likelihood(np.zeros(3))) for name, coupling in MULTI_CLASS.items()}
 each_form = pytest.mark.parametrize("form", FORMS)
 
 

@@ -12,6 +12,7 @@ from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.kernels import RBF, Bias
 from infovec.runtime import Deadline, Listener, StopReason
 from infovec.selection import Driver, GainDriver, InTurns, Selector
+from infovec.shards import HERE, Places
 
 N, CLASSES, SAME = 120, 3, 3  # SAME: rows that repeat another one and its class, which count as one
 KERNEL = RBF(1.0, 2.0) + Bias(1.0)
@@ -189,16 +190,22 @@ def test_a_fit_does_not_depend_on_the_number_of_shards(name, monkeypatch):
     Z = np.random.default_rng(5).normal(size=(40, 2))
     found, original = {}, kind._made
     for n_shards in (1, 2, 5):
-        seen = []
+        seen, made = [], []
 
-        def cut(self, *args, n_shards=n_shards, seen=seen):
+        def noted(make, made=made):
+            return lambda *args: made.append(make) or make(*args)
+
+        places = Places(n_shards, *(noted(make) for make in HERE[1:]))
+
+        def cut(self, *args, places=places, seen=seen):
             machine = original(self, *args)
-            seen.append(replace(machine, choices=replace(machine.choices, n_shards=n_shards)))
+            seen.append(replace(machine, choices=replace(machine.choices, places=places)))
             return seen[-1]
 
         monkeypatch.setattr(kind, "_made", cut)
         model = kind(**settings).fit(X, y)
-        assert seen[-1].choices.n_shards == n_shards
+        assert (HERE.to_select in made) != seen[-1].choices.rule.by_gain
+        assert (HERE.to_infer in made or HERE.to_infer_classes in made) == seen[-1].all_rows
         latent = np.stack(model.predict_latent(Z, return_std=True))
         told = model.predict(Z) if kind is IVMRegressor else model.predict_proba(Z)
         found[n_shards] = model.active_, latent, told, model.log_evidence_

@@ -32,9 +32,9 @@ from infovec.shards import (
     Shard,
     SiteShard,
     break_ties,
-    cut,
     share,
 )
+from infovec.shards.cut import cut
 
 N, D = 90, 20
 KERNEL = RBF(0.8, 1.5) + White(0.05)

@@ -60,8 +60,8 @@ def test_the_likelihoods_that_have_units():
 @pytest.mark.parametrize("likelihood", WITH_UNITS)
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_the_unit_of_the_targets(form, likelihood):
-    X, y, Z = diabetes(250 if form.get("n_active") == "auto" else 120)
-    model = IVMRegressor(likelihood=likelihood, random_state=0, **{"n_active": 40, "dtype": "float64", **form})
+    X, y, Z = diabetes(150 if form.get("n_active") == "auto" else 60)
+    model = IVMRegressor(likelihood=likelihood, random_state=0, **{"n_active": 25, "dtype": "float64", **form})
     expected = told(model, X, y, Z)
     for unit, offset in UNITS if not form else UNITS[::5]:
         check_same(told(model, X, y, Z, unit, offset), expected, y)

@@ -23,7 +23,7 @@ import infovec
 from infovec import load
 from infovec.cli.commands import infovec as program
 from infovec.errors import InfovecError, ModelFileError, ParameterError
-from infovec.estimators import pickled
+from infovec.estimators import saving
 from infovec.estimators.schema import FITTED, OPTIONAL, PARAMS
 from infovec.kernels import RBF, Bias
 from infovec.kernels.geometry import inner, squared_norms
@@ -584,7 +584,7 @@ def test_pickles_know_their_version(folder, monkeypatch):
         same = pickle.loads(text)
         copy.deepcopy(model)
     assert vars(same).keys() == vars(model).keys()
-    monkeypatch.setattr(pickled, "__version__", "0.0.7")
+    monkeypatch.setattr(saving, "__version__", "0.0.7")
     old = pickle.dumps(model)
     monkeypatch.undo()
     with pytest.warns(InconsistentVersionWarning, match=r"pickled by infovec 0\.0\.7 and is read by") as caught:

@@ -1,5 +1,6 @@
 """Limits and continuation: memory, time, interruption, callbacks, growing, and the number of rows left to the data."""
 
+import contextlib
 import os
 import pickle
 import signal
@@ -368,33 +369,42 @@ def test_limits_of_threads_that_overlap_leave_what_was_there(limits):
 
 
 SCRIPT = """
-import signal, sys, threading, numpy as np, warnings
+import os, sys, numpy as np, warnings
 warnings.simplefilter("ignore")
 from infovec import IVMClassifier
 rng = np.random.default_rng(0)
 X = rng.normal(size=(10000, 10)); y = (X[:, 0] * X[:, 1] > 0).astype(int)
-print("ready", flush=True)
-try:
-    model = IVMClassifier(n_active=800, learn=None, random_state=0).fit(X, y)
-    assert np.all(np.isfinite(model.predict_proba(X[:10])))
-    print("model", len(model.active_), model.stop_reason_)
-except KeyboardInterrupt:
-    print("clean exception")
+
+def attempt():
+    print("ready", os.getpid(), flush=True)
+    try:
+        model = IVMClassifier(n_active=800, learn=None, random_state=0).fit(X, y)
+        assert np.all(np.isfinite(model.predict_proba(X[:10])))
+        print("model", len(model.active_), model.stop_reason_, flush=True)
+    except KeyboardInterrupt:
+        print("clean exception", flush=True)
+
+for _ in range(int(sys.argv[1])):  # processes of their own, which are spared the imports
+    if not (child := os.fork()):
+        attempt()
+        os._exit(0)
+    print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
 def test_a_signal_at_any_moment_leaves_a_model_or_a_clean_exception():
-    rng = np.random.default_rng(0)
+    delays = np.random.default_rng(0).uniform(0.0, 1.2, size=10)
     endings = set()
-    for delay in rng.uniform(0.0, 1.2, size=10):
-        process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
-        )
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(delay)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        assert process.returncode == 0, err
-        endings.add(out.split()[0])
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(len(delays))], stdout=subprocess.PIPE, text=True, env=os.environ
+    ) as process:
+        for delay in delays:
+            ready, child = process.stdout.readline().split()
+            assert ready == "ready"
+            time.sleep(delay)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(child), signal.SIGINT)
+            endings.add(process.stdout.readline().split()[0])
+            assert process.stdout.readline() == "ended 0\n"
     assert endings <= {"model", "clean"}
     assert "model" in endings

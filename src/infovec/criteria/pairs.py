@@ -111,7 +111,7 @@ def pair_evidence(
     by_kernel = [_through_kernel(p, X, by_mean[:, c], by_var[:, c]) for c, p in enumerate(parts)]
     if isinstance(kernels, Kernel):
         by_kernel = [np.sum(by_kernel, axis=0)]
-    return PairEvidence(value, by_kernel, likelihood.d_log_z(tilted) @ k, parts)
+    return PairEvidence(value, by_kernel, likelihood.d_log_z(labels, cavity.mean, cavity.var, tilted) @ k, parts)
 
 
 def _row_slopes(

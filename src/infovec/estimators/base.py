@@ -36,7 +36,7 @@ from .kinds import APPROXIMATIONS
 from .latent import Latent
 from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
-from .savable import Savable
+from .saving import Savable
 from .settings import check_choice, check_growth, check_kernel, settings_of
 from .warm import State, continues, kept
 

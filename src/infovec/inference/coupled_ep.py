@@ -21,10 +21,7 @@ _CG_STEPS, _CG_TOLERANCE = 40, 0.03  # of the linear solve of a Newton step
 
 
 def infer_coupled(
-    shards: Sequence[ClassShard],
-    tolerance: float = 1e-4,
-    max_sweeps: int = 100,
-    watch: Watch | None = None,
+    shards: Sequence[ClassShard], tolerance: float = 1e-4, max_sweeps: int = 100, watch: Watch | None = None
 ) -> Inference:
     r"""Run expectation propagation over all rows of the shards, from the sites they have.
 

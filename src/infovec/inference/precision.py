@@ -1,14 +1,13 @@
 """Whether single precision is enough to infer with."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..shards import Basis, Beliefs
+from ..shards import Basis, Beliefs, WithSites
 
 __all__ = ["SHARPEST", "SHARPEST_FOR_GRADIENTS", "sharp_sites", "too_sharp"]
 
@@ -32,13 +31,6 @@ def sharp_sites(X: Inputs, y: Floats, priority: Floats, kernel: Kernel, likeliho
     prior_var, zero = np.diagonal(K).copy(), np.zeros(len(y))
     site = likelihood.site(y, zero, prior_var, likelihood.tilted(y, zero, prior_var))
     return _upper((prior_var - np.mean(K)) * np.asarray(site.precision)) > SHARPEST
-
-
-class WithSites(Protocol):
-    """A shard that has sites."""
-
-    def sharpness(self, common: float) -> Floats:
-        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
 
 
 def too_sharp(

@@ -4,42 +4,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import reduce
 from operator import add
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from .._types import Floats
-from ..shards import Beliefs, Steps, Sums, Swept, Traits
+from ..shards import Beliefs, Steps, Sums, Swept, SweptShard
 
-__all__ = ["Sites", "SweptShard", "log_evidence", "total"]
+__all__ = ["Sites", "log_evidence", "total"]
 
 S = TypeVar("S", Sums, Floats)
-S_co = TypeVar("S_co", Sums, Floats, covariant=True)
-
-
-class SweptShard(Protocol[S_co]):
-    """Some rows with their sites, whose sum is an S; see ProjectedShard."""
-
-    def traits(self) -> Traits:
-        """Return what inference must know, once there is an active set."""
-
-    def log_sites(self) -> float:
-        """Logs of the constants of the sites, added up."""
-
-    def open_all(self) -> None:
-        """Let the next sweep visit all rows."""
-
-    def n_open(self) -> int:
-        """Return how many rows the next sweep visits."""
-
-    def undo(self) -> None:
-        """Forget the last sweep."""
-
-    def shorten(self, share: float) -> S_co:
-        """Keep only a share of the step of the last sweep that is not forgotten."""
-
-    def make_proper(self) -> S_co:
-        """Take away sites of negative precision, and what is no site."""
 
 
 class Sites(ABC, Generic[S]):
@@ -98,8 +72,7 @@ class Sites(ABC, Generic[S]):
         settled = total([f.settled for f in found])
         self.moving = total([f.open for f in found])
         self.settled = settled if self.settled is None else total([self.settled, settled])
-        largest, along, before = zip(*(f.steps for f in found), strict=True)
-        return Steps(max(largest), sum(along), sum(before))
+        return Steps.total(f.steps for f in found)
 
     def log_evidence(self) -> float:
         """EP approximation to log P(y) of the posterior that the last sweep started from."""

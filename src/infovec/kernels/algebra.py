@@ -144,36 +144,40 @@ def _as_inputs(X: Inputs) -> Inputs:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sum(Kernel):
+class _Two(Kernel):
+    """Two kernels, whose values are put together one by one."""
+
+    _parts: ClassVar[tuple[str, ...]] = ("left", "right")
+    _join: ClassVar[np.ufunc]
+    left: Kernel
+    right: Kernel
+
+    def on(self, Z: Inputs) -> Block:
+        return self._joined(self.left.on(Z), self.right.on(Z))
+
+    def part_by_part(self, Z: Inputs) -> Block:
+        left, right = self.left.part_by_part, self.right.part_by_part
+        return self._joined(lambda X: left(Z)(X), lambda X: right(Z)(X))
+
+    def _joined(self, left: Block, right: Block) -> Block:
+        def block(X: Inputs) -> Floats:
+            K = _writable(left(X))
+            return self._join(K, right(X), out=K)
+
+        return block
+
+    def diag(self, X: Inputs) -> Floats:
+        return self._join(self.left.diag(X), self.right.diag(X))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sum(_Two):
     r"""Sum of two kernels.
 
     .. math:: k(x, z) = k_1(x, z) + k_2(x, z)
     """
 
-    _parts: ClassVar[tuple[str, ...]] = ("left", "right")
-    left: Kernel
-    right: Kernel
-
-    def on(self, Z: Inputs) -> Block:
-        left, right = self.left.on(Z), self.right.on(Z)
-
-        def block(X: Inputs) -> Floats:
-            K = _writable(left(X))
-            K += right(X)
-            return K
-
-        return block
-
-    def part_by_part(self, Z: Inputs) -> Block:
-        def block(X: Inputs) -> Floats:
-            K = _writable(self.left.part_by_part(Z)(X))
-            K += self.right.part_by_part(Z)(X)
-            return K
-
-        return block
-
-    def diag(self, X: Inputs) -> Floats:
-        return self.left.diag(X) + self.right.diag(X)
+    _join = np.add
 
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
         return np.concatenate([self.left.vjp(X, Z, G), self.right.vjp(X, Z, G)])
@@ -197,36 +201,13 @@ class Sum(Kernel):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Product(Kernel):
+class Product(_Two):
     r"""Product of two kernels.
 
     .. math:: k(x, z) = k_1(x, z) \, k_2(x, z)
     """
 
-    _parts: ClassVar[tuple[str, ...]] = ("left", "right")
-    left: Kernel
-    right: Kernel
-
-    def on(self, Z: Inputs) -> Block:
-        left, right = self.left.on(Z), self.right.on(Z)
-
-        def block(X: Inputs) -> Floats:
-            K = _writable(left(X))
-            K *= right(X)
-            return K
-
-        return block
-
-    def part_by_part(self, Z: Inputs) -> Block:
-        def block(X: Inputs) -> Floats:
-            K = _writable(self.left.part_by_part(Z)(X))
-            K *= self.right.part_by_part(Z)(X)
-            return K
-
-        return block
-
-    def diag(self, X: Inputs) -> Floats:
-        return self.left.diag(X) * self.right.diag(X)
+    _join = np.multiply
 
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
         by_left, by_right = (
@@ -274,13 +255,8 @@ class Scaled(Kernel):
     kernel: Kernel
     factor: float = 1.0
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"factor": LOG}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"factor": Role.VARIANCE}
+    transforms: ClassVar[Mapping[str, Transform]] = {"factor": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {"factor": Role.VARIANCE}
 
     def on(self, Z: Inputs) -> Block:
         inside = self.kernel.on(Z)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,41 +20,21 @@ def _precision(X: Inputs) -> np.dtype:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bias(Kernel):
-    r"""Uncertainty about a constant added to the function.
-
-    .. math:: k(x, z) = v
-
-    Parameters
-    ----------
-    variance : float
-        v.
-    """
+class _Constant(Kernel):
+    """One number, whatever the inputs."""
 
     amplitude = "variance"
     variance: float = 1.0
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"variance": LOG}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"variance": Role.VARIANCE}
+    transforms: ClassVar[Mapping[str, Transform]] = {"variance": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {"variance": Role.VARIANCE}
 
     @property
     def shift_invariant(self) -> bool:
         return True
 
-    def on(self, Z: Inputs) -> Block:
-        m = Z.shape[0]
-        return lambda X: np.broadcast_to(_precision(X).type(self.variance), (X.shape[0], m))
-
     def diag(self, X: Inputs) -> Floats:
         return np.full(X.shape[0], self.variance, dtype=_precision(X))
-
-    def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
-        return self._gradient({"variance": np.sum(G, dtype=np.float64)})
 
     def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
         return self._gradient({"variance": np.sum(w, dtype=np.float64)})
@@ -66,7 +47,27 @@ class Bias(Kernel):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class White(Kernel):
+class Bias(_Constant):
+    r"""Uncertainty about a constant added to the function.
+
+    .. math:: k(x, z) = v
+
+    Parameters
+    ----------
+    variance : float
+        v.
+    """
+
+    def on(self, Z: Inputs) -> Block:
+        m = Z.shape[0]
+        return lambda X: np.broadcast_to(_precision(X).type(self.variance), (X.shape[0], m))
+
+    def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
+        return self._gradient({"variance": np.sum(G, dtype=np.float64)})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class White(_Constant):
     r"""White noise in the latent function: a row shares it with itself only, not with an equal row.
 
     .. math:: k(x_i, x_j) = v \, \delta_{ij}
@@ -77,36 +78,9 @@ class White(Kernel):
         v.
     """
 
-    amplitude = "variance"
-    variance: float = 1.0
-
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"variance": LOG}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"variance": Role.VARIANCE}
-
-    @property
-    def shift_invariant(self) -> bool:
-        return True
-
     def on(self, Z: Inputs) -> Block:
         m = Z.shape[0]
         return lambda X: np.broadcast_to(_precision(X).type(0.0), (X.shape[0], m))
 
-    def diag(self, X: Inputs) -> Floats:
-        return np.full(X.shape[0], self.variance, dtype=_precision(X))
-
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
         return self._square_vjp(X, G) if Z is None else np.zeros(1)
-
-    def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
-        return self._gradient({"variance": np.sum(w, dtype=np.float64)})
-
-    def input_vjp(self, X: Inputs, Z: Inputs, G: Floats) -> tuple[Floats, Floats]:
-        return np.zeros(X.shape), np.zeros(Z.shape)
-
-    def diag_input_vjp(self, X: Inputs, w: Floats) -> Floats:
-        return np.zeros(X.shape)

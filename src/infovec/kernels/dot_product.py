@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -139,9 +139,7 @@ class Linear(DotProduct):
     def transforms(self) -> Mapping[str, Transform]:
         return {"variance": LOG} if self.relevance is None else {"variance": LOG, "relevance": LOG}
 
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"variance": Role.VARIANCE, "relevance": Role.FREE}
+    roles: ClassVar[Mapping[str, Role]] = {"variance": Role.VARIANCE, "relevance": Role.FREE}
 
     @property
     def _gain(self) -> float:
@@ -182,13 +180,8 @@ class Polynomial(DotProduct):
         if self.degree != int(self.degree) or self.degree < 1:
             raise ParameterError(f"Polynomial: degree must be a whole number from 1, got {self.degree!r}")
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"offset": LOG, "variance": LOG}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"offset": Role.FREE, "variance": Role.VARIANCE}
+    transforms: ClassVar[Mapping[str, Transform]] = {"offset": LOG, "variance": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {"offset": Role.FREE, "variance": Role.VARIANCE}
 
     def _cosine(self, S: Floats, xx: Floats, zz: Floats) -> Floats:
         return (S + self.offset) / (np.sqrt(xx + self.offset) * np.sqrt(zz + self.offset))

@@ -98,9 +98,7 @@ class Relevance(Embedding):
             raise ParameterError(f"Relevance: transform must be one of {sorted(TRANSFORMS)}, got {self.transform!r}")
         return {"relevance": TRANSFORMS[self.transform]}
 
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"relevance": Role.FREE}
+    roles: ClassVar[Mapping[str, Role]] = {"relevance": Role.FREE}
 
     def _embed(self, X: Inputs) -> Inputs:
         return scale_columns(X, np.sqrt(self.relevance), "relevance")
@@ -132,13 +130,8 @@ class Periodic(Embedding):
     def shift_invariant(self) -> bool:
         return False
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"period": LOG}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"period": Role.FREE}
+    transforms: ClassVar[Mapping[str, Transform]] = {"period": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {"period": Role.FREE}
 
     def _embed(self, X: Inputs) -> Inputs:
         X = X.toarray() if sparse.issparse(X) else X

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,13 +22,8 @@ class _Foreign(Kernel):
     amplitude = "variance"
     variance: float = field(default=1.0, kw_only=True)
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"variance": LOG}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"variance": Role.VARIANCE}
+    transforms: ClassVar[Mapping[str, Transform]] = {"variance": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {"variance": Role.VARIANCE}
 
     def vjp(self, X: Inputs, Z: Inputs | None, G: Floats) -> Floats:
         return self._gradient({"variance": np.sum(G * self(X, Z)) / self.variance})

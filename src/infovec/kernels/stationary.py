@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln, kve
@@ -39,13 +39,8 @@ class Stationary(Kernel):
     length_scale: float | Floats = 1.0
     variance: float = 1.0
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"length_scale": LOG, "variance": LOG}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"length_scale": Role.SCALE, "variance": Role.VARIANCE}
+    transforms: ClassVar[Mapping[str, Transform]] = {"length_scale": LOG, "variance": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {"length_scale": Role.SCALE, "variance": Role.VARIANCE}
 
     @abstractmethod
     def _profile(self, D: Floats) -> Floats:
@@ -241,13 +236,8 @@ class Exponential(Stationary):
 
     power: float = 1.0
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {**super().transforms, "power": Interval(2.0)}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {**super().roles, "power": Role.FREE}
+    transforms: ClassVar[Mapping[str, Transform]] = {**Stationary.transforms, "power": Interval(2.0)}
+    roles: ClassVar[Mapping[str, Role]] = {**Stationary.roles, "power": Role.FREE}
 
     def _profile(self, D: Floats) -> Floats:
         return np.exp(-(D ** (0.5 * self.power)))
@@ -279,13 +269,8 @@ class RationalQuadratic(Stationary):
 
     alpha: float = 1.0
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {**super().transforms, "alpha": LOG}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {**super().roles, "alpha": Role.FREE}
+    transforms: ClassVar[Mapping[str, Transform]] = {**Stationary.transforms, "alpha": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {**Stationary.roles, "alpha": Role.FREE}
 
     def _profile(self, D: Floats) -> Floats:
         return np.exp(-self.alpha * np.log1p(D / (2.0 * self.alpha)))

@@ -80,7 +80,7 @@ class VariationalBound:
         best = maximise_bound(projections, self.labels, likelihood, self._start(projections), self.tolerance)
         if best.converged:
             self._target = best.mean + best.g
-        return best, bound_gradient(projections, self.X, likelihood, best)
+        return best, bound_gradient(projections, self.X, best)
 
     def _start(self, projections: Sequence[Projection]) -> Floats | None:
         if self._target is None:

@@ -27,7 +27,7 @@ from ..inference import (
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
-from ..shards import Basis, CoupledShard, ProjectedShard, cut
+from ..shards import HERE, Basis, ClassShard, Places, SiteShard
 from .model import Model
 
 __all__ = ["CoupledEvidence", "LearnedRows", "ProjectedEvidence"]
@@ -52,8 +52,8 @@ class LearnedRows(NamedTuple):
     blur : bool
     exact : callable, optional
         Returns the inputs in double precision, which is gone on in where single precision is not enough.
-    n_shards : int
-        That the rows are cut into.
+    places : Places
+        What makes the shards that rows are cut into.
     """
 
     rows: Rows
@@ -63,11 +63,11 @@ class LearnedRows(NamedTuple):
     dtype: str = "float64"
     blur: bool = True
     exact: Callable[[], Inputs] | None = None
-    n_shards: int = 1
+    places: Places = HERE
 
     def cut(self) -> Iterator[tuple[Rows, Inputs, Floats]]:
         """Rows, inputs and targets of each shard."""
-        for part in cut(len(self.y), self.n_shards):
+        for part in self.places.cut(len(self.y)):
             yield self.rows[part], self.X if len(self.y[part]) == len(self.y) else self.X[part], self.y[part]
 
     def raised(self) -> "LearnedRows":
@@ -121,7 +121,7 @@ class ProjectedEvidence:
         loss = best_spread(model.likelihood.take(self.given.rows), self.given.y, known).loss
         return found.log_evidence + model.log_prior()[0], loss
 
-    def _project(self, shards: Sequence[ProjectedShard | CoupledShard], kernel: Kernel) -> Basis:
+    def _project(self, shards: Sequence[SiteShard | ClassShard], kernel: Kernel) -> Basis:
         """Give the shards their active set, and the sites of the last evaluation."""
         basis = make_basis(kernel, self.given.rows[self.active], self.given.X[self.active], self.dtype)
         for shard in shards:
@@ -130,16 +130,19 @@ class ProjectedEvidence:
                 shard.resume(self.given.rows, *self._sites)
         return basis
 
-    def _keep(self, shards: Sequence[ProjectedShard | CoupledShard]) -> None:
+    def _keep(self, shards: Sequence[SiteShard | ClassShard]) -> None:
         """Remember the sites."""
         precision, b = np.sum([shard.latent_sites(self.given.rows) for shard in shards], axis=0)
         self._sites = precision, b
 
     def settle(
         self, kernel: Kernel, likelihood: Likelihood, tolerance: float = 0.0
-    ) -> tuple[list[ProjectedShard], Basis, Inference]:
+    ) -> tuple[list[SiteShard], Basis, Inference]:
         """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere."""
-        shards = [ProjectedShard(*part, kernel, likelihood, self.dtype, self.given.blur) for part in self.given.cut()]
+        shards = [
+            self.given.places.to_infer(*part, kernel, likelihood, self.dtype, self.given.blur)
+            for part in self.given.cut()
+        ]
         basis = self._project(shards, kernel)
         tolerance = max(self.tolerance, tolerance)
         found = infer(shards, tolerance=tolerance, max_sweeps=_MOST_SWEEPS, thorough=tolerance < _EXACT)
@@ -169,9 +172,12 @@ class CoupledEvidence(ProjectedEvidence):
         prior, prior_gradient = model.log_prior()
         return found.log_evidence + prior, model.pull(gradient) + prior_gradient
 
-    def _infer(self, model: Model) -> tuple[list[CoupledShard], Basis, Inference]:
+    def _infer(self, model: Model) -> tuple[list[ClassShard], Basis, Inference]:
         kernel, likelihood = model.kernel, cast(ClassLikelihood, model.likelihood)
-        shards = [CoupledShard(*part, kernel, likelihood, self.dtype, self.given.blur) for part in self.given.cut()]
+        shards = [
+            self.given.places.to_infer_classes(*part, kernel, likelihood, self.dtype, self.given.blur)
+            for part in self.given.cut()
+        ]
         basis = self._project(shards, kernel)
         found = infer_coupled(shards, tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
         if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):

@@ -40,9 +40,7 @@ class Gaussian(Likelihood):
         free: dict[str, Transform] = {"bias": IDENTITY}
         return free if np.ndim(self.variance) else {"variance": LOG, **free}
 
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"variance": Role.NOISE_VARIANCE, "bias": Role.BIAS}
+    roles: ClassVar[Mapping[str, Role]] = {"variance": Role.NOISE_VARIANCE, "bias": Role.BIAS}
 
     def __post_init__(self) -> None:
         super().__post_init__()

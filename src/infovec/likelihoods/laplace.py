@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import ndtr
@@ -33,13 +33,8 @@ class Laplace(Likelihood):
     scale: float = 1.0
     bias: float = 0.0
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"scale": LOG, "bias": IDENTITY}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"scale": Role.NOISE_SCALE, "bias": Role.BIAS}
+    transforms: ClassVar[Mapping[str, Transform]] = {"scale": LOG, "bias": IDENTITY}
+    roles: ClassVar[Mapping[str, Role]] = {"scale": Role.NOISE_SCALE, "bias": Role.BIAS}
 
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         return -np.abs(y - f - self.bias) / self.scale - np.log(2.0 * self.scale)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -51,13 +52,8 @@ class Logit(Discrete):
     bias: float = 0.0
     slope: float = 1.0
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"bias": IDENTITY, "slope": LOG}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"bias": Role.BIAS, "slope": Role.REDUNDANT}
+    transforms: ClassVar[Mapping[str, Transform]] = {"bias": IDENTITY, "slope": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {"bias": Role.BIAS, "slope": Role.REDUNDANT}
 
     @property
     def labels(self) -> Floats:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,13 +34,8 @@ class Ordinal(Discrete):
     thresholds: Floats = field(default_factory=lambda: np.array([-1.0, 1.0]))
     slope: float = 1.0
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"thresholds": INCREASING, "slope": LOG}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"thresholds": Role.BIAS, "slope": Role.REDUNDANT}
+    transforms: ClassVar[Mapping[str, Transform]] = {"thresholds": INCREASING, "slope": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {"thresholds": Role.BIAS, "slope": Role.REDUNDANT}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", np.atleast_1d(self.thresholds))

@@ -31,13 +31,8 @@ class Poisson(Likelihood):
     bias: float = 0.0
     counts: ClassVar[bool] = True
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"bias": IDENTITY}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"bias": Role.BIAS}
+    transforms: ClassVar[Mapping[str, Transform]] = {"bias": IDENTITY}
+    roles: ClassVar[Mapping[str, Role]] = {"bias": Role.BIAS}
 
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         """Around the mode, log y: of large counts nothing is left in the difference of terms like y log y."""

@@ -60,9 +60,7 @@ class StudentT(Likelihood):
     def transforms(self) -> Mapping[str, Transform]:
         return {"scale": LOG, "df": _WITH_VARIANCE if self._has_variance else LOG, "bias": IDENTITY}
 
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"scale": Role.NOISE_SCALE, "df": Role.FREE, "bias": Role.BIAS}
+    roles: ClassVar[Mapping[str, Role]] = {"scale": Role.NOISE_SCALE, "df": Role.FREE, "bias": Role.BIAS}
 
     @property
     def _has_variance(self) -> bool:

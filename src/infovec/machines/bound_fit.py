@@ -1,16 +1,16 @@
 """The multinomial probit of GR06, from training rows to a posterior, for given kernels."""
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
-from .._types import Floats, Inputs, Rows
+from .._types import Inputs, Rows
 from ..inference.bound import classes_by_kernel, maximise_bound, project
 from ..kernels import Kernel
 from ..likelihoods.classes import MultivariateProbit
 from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior, VariationalPosterior
-from ..runtime import NEVER, Deadline
-from ..selection import Included, Schedule, select
+from ..selection import Choosing, Included, select
 
 __all__ = ["fit_variational", "fit_variational_rows"]
 
@@ -23,12 +23,8 @@ def fit_variational(
     *,
     likelihood: MultivariateProbit | None = None,
     active: Rows | None = None,
-    score: str = "predictive",
-    priority: Floats | None = None,
-    schedule: Schedule | None = None,
-    dtype: str = "float64",
     tolerance: float = 1e-5,
-    deadline: Deadline = NEVER,
+    **choosing: Unpack[Choosing[str]],
 ) -> VariationalPosterior:
     """Fit the multinomial probit model of GR06 with given kernels.
 
@@ -45,14 +41,10 @@ def fit_variational(
         Without biases, and as many classes as there are labels, if None.
     active : array of int, optional
         Rows to make active, in place of selection.
-    score, priority, schedule
-        How rows are selected; see ``select``.
-    dtype : {"float32", "float64"}
-        Precision of products over all rows.
     tolerance : float
         Of the means, in units of the posterior.
-    deadline : Deadline
-        Ends selection with the rows so far.
+    **choosing
+        How rows are selected, and the precision of products over all rows; see ``select``.
     """
     labels = np.asarray(labels, dtype=np.intp)
     if likelihood is None:
@@ -60,8 +52,8 @@ def fit_variational(
     if active is None and n_active >= len(labels):
         active = np.arange(len(labels))
     if active is None:
-        active = select(X, labels, kernels, likelihood, n_active, score, priority, schedule, dtype, deadline).rows
-    return _projected(X, labels, kernels, likelihood, active, dtype, tolerance)
+        active = select(X, labels, kernels, likelihood, n_active, **choosing).rows
+    return _projected(X, labels, kernels, likelihood, active, choosing.get("dtype", "float64"), tolerance)
 
 
 def fit_variational_rows(
@@ -71,23 +63,19 @@ def fit_variational_rows(
     n_active: int,
     *,
     likelihood: MultivariateProbit | None = None,
-    score: str = "predictive",
-    priority: Floats | None = None,
-    schedule: Schedule | None = None,
-    dtype: str = "float64",
-    deadline: Deadline = NEVER,
+    **choosing: Unpack[Choosing[str]],
 ) -> VariationalPosterior:
     """Fit the informative vector machine of GR06 section 5: the active rows alone have a say, each as it came in.
 
     Parameters
     ----------
-    X, labels, kernels, n_active, likelihood, score, priority, schedule, dtype, deadline
+    X, labels, kernels, n_active, likelihood, **choosing
         As for ``fit_variational``.
     """
     labels = np.asarray(labels, dtype=np.intp)
     if likelihood is None:
         likelihood = MultivariateProbit(np.zeros(int(labels.max()) + 1))
-    found = select(X, labels, kernels, likelihood, n_active, score, priority, schedule, dtype, deadline)
+    found = select(X, labels, kernels, likelihood, n_active, **choosing)
     return _factorised(X, labels, kernels, likelihood, found)
 
 

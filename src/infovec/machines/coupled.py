@@ -15,7 +15,7 @@ from ..likelihoods.classes import ClassLikelihood
 from ..posterior import ClassPosterior, Posterior
 from ..runtime import Deadline, best_of_three, seconds_of
 from ..selection import Driver, InTurns
-from ..shards import Basis, ClassShard, CoupledShard, WithSites
+from ..shards import Basis, ClassShard, WithSites
 from .all_rows import SELECTION, AllRows, Projected, Sites
 from .budget import Needs, Sizes, coupled_need, selection_need
 from .classes import ClassMachine
@@ -73,10 +73,8 @@ class Coupled(CoupledClasses, AllRows):
         return self.taking_turns()
 
     def shards(self, rows: Rows) -> Sequence[WithSites]:
-        dtype, blur = self.work.dtype, self.choices.blur
-        return [
-            CoupledShard(at, X, y, self.kernel, self.likelihood, dtype, blur, kept) for at, X, y, kept in self.cut(rows)
-        ]
+        dtype, blur, made = self.work.dtype, self.choices.blur, self.choices.places.to_infer_classes
+        return [made(at, X, y, self.kernel, self.likelihood, dtype, blur, kept) for at, X, y, kept in self.cut(rows)]
 
     def settle(
         self, shards: Sequence[WithSites], sites: Sites | None, watch: Watch | None, deadline: Deadline

@@ -17,7 +17,7 @@ from ..likelihoods import total_weight
 from ..likelihoods.parts import row_bytes
 from ..runtime import StopReason, outside
 from ..selection import Chooser, Patience, Schedule
-from ..shards import IndexRule, cut, share
+from ..shards import IndexRule, share
 from .budget import Needs, Sizes, within
 from .data import Data
 from .plan import Plan
@@ -170,7 +170,7 @@ class Machine(ABC):
     def cut(self, rows: Rows) -> Iterator[tuple[Rows, Inputs, Floats, int]]:
         """Some rows, ascending, for each shard: numbers, inputs, targets, and how many numbers of V it may keep."""
         data, n = self.data, len(rows)
-        for part in cut(n, self.choices.n_shards):
+        for part in self.choices.places.cut(n):
             at = rows[part]
             X, y = (data.X, data.y) if len(at) == data.n else (data.X[at], data.y[at])
             yield at, X, y, share(self.work.kept, len(at), n)

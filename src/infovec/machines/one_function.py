@@ -29,7 +29,7 @@ from ..runtime import Deadline, StopReason, best_of_three, give_back, own_thread
 from ..selection import Driver, GainDriver, Patience
 from ..selection.cost import calibrate, predict_seconds
 from ..selection.precision import sufficient_precision
-from ..shards import Basis, GivenRows, LocalShard, ProjectedShard, RefilledShard, SiteShard, WithSites, cut
+from ..shards import Basis, GivenRows, Shard, SiteShard, WithSites
 from .all_rows import SELECTION, AllRows, Projected, Sites
 from .budget import Needs, Sizes, inference_need, selection_need
 from .machine import Machine
@@ -79,18 +79,20 @@ class OneFunction(Machine):
 
     def selector(self) -> Driver | GainDriver:
         rows, work, rule = self.data.first_in_line(self.work.looked_at, self.work.initial), self.work, self.choices.rule
-        parts = cut(len(rows), self.choices.n_shards)
+        parts = self.choices.places.cut(len(rows))
         shards = [self._shard(number, rows[part], len(rows)) for number, part in enumerate(parts)]
         return Driver(shards, self.kernel, self.selecting, rule.score, work.wanted, work.schedule)
 
-    def _shard(self, number: int, rows: Rows, n: int) -> LocalShard:
+    def _shard(self, number: int, rows: Rows, n: int) -> Shard:
         """Some of n rows to select from, with their share of what all of them may have."""
         data, work = self.data, self.work
         X = data.X if len(rows) == data.n else data.X[rows]
         given = GivenRows(rows, X, data.y[rows], data.priority[rows], data.held_back[rows])
         index = work.index.of_shard(number, len(rows), n, work.wanted)
-        kind = LocalShard if index.refill is None else RefilledShard
-        return kind(given, self.kernel, self.selecting, self.choices.rule.score, work.wanted, work.dtype, index)
+        choices, wanted = self.choices, work.wanted
+        return choices.places.to_select(
+            given, self.kernel, self.selecting, choices.rule.score, wanted, work.dtype, index
+        )
 
     def select(self) -> Rows:
         """Return the active rows, without inference."""
@@ -190,12 +192,9 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
             data.held_back,
         )  # fmt: skip
 
-    def shards(self, rows: Rows) -> list[ProjectedShard]:
-        dtype, blur = self.work.dtype, self.choices.blur
-        return [
-            ProjectedShard(at, X, y, self.kernel, self.likelihood, dtype, blur, kept)
-            for at, X, y, kept in self.cut(rows)
-        ]
+    def shards(self, rows: Rows) -> list[SiteShard]:
+        dtype, blur, made = self.work.dtype, self.choices.blur, self.choices.places.to_infer
+        return [made(at, X, y, self.kernel, self.likelihood, dtype, blur, kept) for at, X, y, kept in self.cut(rows)]
 
     def settle(
         self, shards: Sequence[WithSites], sites: Sites | None, watch: Watch | None, deadline: Deadline

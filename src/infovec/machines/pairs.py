@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
@@ -10,9 +11,9 @@ from ..criteria import pair_evidence, refine_pairs
 from ..kernels import Kernel
 from ..likelihoods.classes import ClassLikelihood
 from ..posterior import FactorisedPosterior
-from ..runtime import NEVER, Deadline
+from ..runtime import Deadline
 from ..scores import Score
-from ..selection import Schedule, choose_pair_schedule, select_pairs
+from ..selection import Choosing, choose_pair_schedule, select_pairs
 from .at_once import AtOnce, Chosen
 from .budget import Needs, Sizes, pairs_need
 
@@ -62,12 +63,8 @@ def fit_factorised(
     likelihood: ClassLikelihood,
     n_active: int,
     *,
-    score: str | Score = "information_gain",
     sweeps: int = 0,
-    priority: Floats | None = None,
-    schedule: Schedule | None = None,
-    dtype: str = "float64",
-    deadline: Deadline = NEVER,
+    **choosing: Unpack[Choosing[str | Score]],
 ) -> FactorisedClasses:
     """Select pairs of row and class, and return the posterior that their sites give.
 
@@ -80,14 +77,14 @@ def fit_factorised(
         Probit or softmax.
     n_active : int
         Pairs for each class, on average; which class gets how many is left to the score.
-    score, priority, schedule, dtype, deadline
-        See ``select_pairs``.
     sweeps : int
         Of EP over the active pairs after selection; SLH have none.
+    **choosing
+        See ``select_pairs``.
     """
     labels = np.asarray(labels, dtype=np.intp)
     wanted = n_active * likelihood.n_classes
-    sites = select_pairs(X, labels, kernels, likelihood, wanted, score, priority, schedule, dtype, deadline)
+    sites = select_pairs(X, labels, kernels, likelihood, wanted, **choosing)
     converged = False
     if sweeps:
         sites, converged = refine_pairs(X, labels, kernels, likelihood, sites, sweeps)

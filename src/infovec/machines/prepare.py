@@ -132,13 +132,7 @@ def _initial(settings: Settings, sample: Sample, wanted: int) -> Rows:
 
 
 def _index(
-    looking: Looking,
-    all_rows: bool,
-    n: int,
-    wanted: int,
-    schedule: Schedule,
-    max_entries: int | None,
-    priority: Floats,
+    looking: Looking, all_rows: bool, n: int, wanted: int, schedule: Schedule, max_entries: int | None, priority: Floats
 ) -> IndexRule:
     """How many rows to go on considering: inference with all rows costs far more than a look at them."""
     if looking is Looking.AUTO:

@@ -75,7 +75,7 @@ class Staged(Machine):
         """Return the rows here, whose numbers in the whole training set are given, as objectives have them."""
         data, exact = self.data, self.data.exact_rows(rows, self.kernel)
         return LearnedRows(
-            rows, data.X, data.y, data.group, self.work.dtype, self.choices.blur, exact, self.choices.n_shards
+            rows, data.X, data.y, data.group, self.work.dtype, self.choices.blur, exact, self.choices.places
         )
 
 

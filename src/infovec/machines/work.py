@@ -7,7 +7,7 @@ import numpy as np
 from .._types import Rows
 from ..scores import Rule
 from ..selection import Schedule
-from ..shards import IndexRule
+from ..shards import HERE, IndexRule, Places
 
 __all__ = ["Choices", "Work"]
 
@@ -64,8 +64,8 @@ class Choices:
         Whether the certainty of predictions is found by rows left out.
     keep : bool
         Whether what selection made is kept, to go on from.
-    n_shards : int
-        That the rows are cut into.
+    places : Places
+        What makes the shards that rows are cut into.
     dtype : {"float32", "float64"}
         Precision of products where there are many, and parameters allow.
     """
@@ -74,5 +74,5 @@ class Choices:
     blur: bool
     calibrate: bool
     keep: bool
-    n_shards: int = 1
+    places: Places = HERE
     dtype: str = "float32"

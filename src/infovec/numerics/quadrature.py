@@ -53,11 +53,7 @@ def _gauss_legendre(order: int) -> tuple[Floats, Floats]:
 
 
 def tilted_moments(
-    log_prob: LogProb,
-    y: Floats,
-    mean: Floats,
-    var: Floats,
-    take: Callable[[Rows], LogProb] | None = None,
+    log_prob: LogProb, y: Floats, mean: Floats, var: Floats, take: Callable[[Rows], LogProb] | None = None
 ) -> TiltedMoments:
     r"""Log normaliser, g and nu of the tilted density, row by row.
 

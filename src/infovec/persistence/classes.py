@@ -1,45 +1,27 @@
-"""The classes below the estimators that a model file can have. A class not listed here cannot be in one."""
+"""The classes below the estimators that a model file can have. A class that its package does not export cannot."""
 
 from collections.abc import Mapping
+from inspect import isabstract
+from types import ModuleType
 from typing import Any, Final
 
 import numpy as np
 
+from .. import kernels, likelihoods, posterior
 from ..errors import ModelFileError
-from ..kernels import (
-    MLP,
-    RBF,
-    Bias,
-    Exponential,
-    FromFunction,
-    Linear,
-    Matern,
-    Periodic,
-    Polynomial,
-    Precomputed,
-    Product,
-    RationalQuadratic,
-    Relevance,
-    Scaled,
-    Sum,
-    White,
-)
-from ..likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT, Weighted, WeightedDiscrete
-from ..likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
-from ..posterior import ClassPosterior, FactorisedPosterior, ProjectedPosterior, SeparatePosterior
+from ..likelihoods import classes
 from .registry import Record, Registry, value
 from .values import must, number, whole
 
 __all__ = ["BUILT_IN"]
 
-_KERNELS = (
-    RBF, Matern, Exponential, RationalQuadratic, Linear, Polynomial, MLP, Periodic, Bias, White, Relevance,
-    FromFunction, Precomputed, Sum, Product, Scaled,
-)  # fmt: skip
-_LIKELIHOODS = (Gaussian, Probit, Logit, Ordinal, Laplace, StudentT, Poisson, Weighted, WeightedDiscrete)
-_CLASS_LIKELIHOODS = (MultivariateProbit, Softmax, OneAgainstRest)
 _KEY = 624  # words of the state of MT19937
-_POSTERIORS = (FactorisedPosterior, ProjectedPosterior, ClassPosterior, SeparatePosterior)
+
+
+def _of(room: ModuleType, base: type) -> list[type]:
+    """Classes of a kind that a package says are its own, by its ``__all__``."""
+    named = [getattr(room, name) for name in room.__all__]
+    return [cls for cls in named if isinstance(cls, type) and issubclass(cls, base) and not isabstract(cls)]
 
 
 def _random_parts(random: np.random.RandomState) -> dict[str, Any]:
@@ -65,9 +47,16 @@ def _random(given: Mapping[str, Any]) -> np.random.RandomState:
     return random
 
 
+_ROOMS: Final = (
+    (kernels, kernels.Kernel),
+    (likelihoods, likelihoods.Likelihood),
+    (classes, classes.ClassLikelihood),
+    (posterior, posterior.Posterior),
+)
+
 BUILT_IN: Final = Registry.of(
     [
-        *(value(cls) for cls in (*_KERNELS, *_LIKELIHOODS, *_CLASS_LIKELIHOODS, *_POSTERIORS)),
+        *(value(cls) for room, base in _ROOMS for cls in _of(room, base)),
         Record(np.random.RandomState, _random_parts, _random),
     ]
 )

@@ -36,11 +36,6 @@ class Listener:
             return StopReason.INTERRUPTED
         return StopReason.CALLBACK if self._stopped else None
 
-    @property
-    def interrupted(self) -> bool:
-        """Whether there was an interruption, answered or not."""
-        return self.interruption is not None and self.interruption.noted
-
     def tell(self, progress: Progress) -> None:
         """Tell of progress; a true answer asks for an end."""
         if self.callback is not None:

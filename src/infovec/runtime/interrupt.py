@@ -32,11 +32,6 @@ class Interruption:
         """Whether there was one at all."""
         return self._whole._noted
 
-    @property
-    def outermost(self) -> bool:
-        """Whether nobody around it knows of interruptions too."""
-        return self._whole is self
-
     def answer(self) -> bool:
         """Return whether it was asked for; whoever calls it ends soon, so that what follows need not stop at once."""
         asked = self.asked

@@ -7,10 +7,11 @@ from .in_turns import InTurns
 from .order import sites_in_order
 from .pairs import choose_pair_schedule, select_pairs
 from .protocol import Chooser, Selector
-from .schedule import Patience, Schedule
+from .schedule import Choosing, Patience, Schedule
 
 __all__ = [
     "Chooser",
+    "Choosing",
     "Driver",
     "GainDriver",
     "InTurns",

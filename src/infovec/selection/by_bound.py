@@ -90,7 +90,7 @@ def select(
     wanted = min(n_active, n)
     schedule = schedule or _choose_schedule(n * likelihood.n_classes, wanted)
     groups = classes_by_kernel(kernels, likelihood.n_classes)
-    seen = [Stubs(X, kernel, len(classes), wanted, dtype) for kernel, classes in groups]
+    seen = [Stubs(np.arange(n), X, kernel, wanted, dtype, len(classes)) for kernel, classes in groups]
     state = _State(seen, [classes for _, classes in groups], labels, likelihood, ROW_SCORES[score])
     state.priority = np.linspace(1.0, 0.0, n) if priority is None else priority
     while len(state.order) < wanted:
@@ -132,7 +132,7 @@ class _State:
     def step(self, size: int, pool_size: int) -> int:
         """Include a block; return how many rows came in."""
         mean, var = self.marginals()
-        rounding = np.all([stubs.var <= stubs.min_var for stubs in self.seen], axis=0)
+        rounding = np.all([stubs.var <= stubs.min_var * stubs.prior_var for stubs in self.seen], axis=0)
         closed = self.taken | rounding
         if closed.all():
             return 0
@@ -160,15 +160,11 @@ class _Pool:
 
     def __init__(self, state: _State, rows: Rows, mean: Floats, var: Floats, size: int) -> None:
         self.state, self.rows, self.mean, self.var, self.size = state, rows, mean, var, size
-        self.parts = [self._of_kernel(*pair) for pair in zip(state.seen, state.classes, strict=True)]
+        self.parts = [
+            PoolStubs.among(stubs, rows, mean[:, classes], var[:, classes[0]].copy(), size)
+            for stubs, classes in zip(state.seen, state.classes, strict=True)
+        ]  # as the classes of one kernel see the candidates
         self.taken = np.zeros(len(rows), dtype=bool)
-
-    def _of_kernel(self, stubs: Stubs, classes: Rows) -> PoolStubs:
-        """The candidates as the classes of one kernel see them."""
-        rows = self.rows
-        A = stubs.covariance(rows) if len(rows) > 1 else stubs.var[rows][:, None]
-        known = np.asarray(stubs.M[:, rows], dtype=np.float64)
-        return PoolStubs(A.__getitem__, known, self.mean[:, classes], self.var[:, classes[0]].copy(), self.size)
 
     def run(self) -> Rows:
         for _ in range(self.size):

@@ -65,12 +65,7 @@ class GainDriver:
         """Make given rows active first."""
         self._append(rows, np.zeros(len(rows)), 0.0)
 
-    def run(
-        self,
-        wanted: int,
-        deadline: Deadline = NEVER,
-        patience: Patience | None = None,
-    ) -> StopReason:
+    def run(self, wanted: int, deadline: Deadline = NEVER, patience: Patience | None = None) -> StopReason:
         """Add rows until ``wanted`` are in, or something else ends it."""
         start = time.perf_counter()
         if self.size == 0:

@@ -12,9 +12,9 @@ from ..posterior import FactorisedPosterior
 from ..runtime import NEVER, Deadline, Progress, StopReason, check, own_threads
 from ..scores import Score
 from ..shards import Candidates, Inclusions, Representation, Shard, share
+from .inclusion import stack
 from .pool import Pool
 from .schedule import Patience, Schedule
-from .stack import stack
 
 __all__ = ["Driver"]
 
@@ -76,12 +76,7 @@ class Driver:
             shard.unpin()
         self._seconds += time.perf_counter() - start
 
-    def run(
-        self,
-        wanted: int,
-        deadline: Deadline = NEVER,
-        patience: Patience | None = None,
-    ) -> StopReason:
+    def run(self, wanted: int, deadline: Deadline = NEVER, patience: Patience | None = None) -> StopReason:
         """Include the most informative rows until ``wanted`` are in, or something else ends it.
 
         Whoever asks for an end gets it after the block under way: the rows included so far stand.

@@ -10,7 +10,7 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..shards import Cavity, Gains, SiteShard, coupling_free_gain
 from ..shards.gain import LEAST_LEFT, site_on_u
-from .stack import stack
+from .inclusion import stack
 
 __all__ = ["choose_block"]
 

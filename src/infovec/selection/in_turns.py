@@ -78,12 +78,7 @@ class InTurns:
         self._scores.append(score)
         self._times.append(seconds)
 
-    def run(
-        self,
-        wanted: int,
-        deadline: Deadline = NEVER,
-        patience: Patience | None = None,
-    ) -> StopReason:
+    def run(self, wanted: int, deadline: Deadline = NEVER, patience: Patience | None = None) -> StopReason:
         """Add rows until ``wanted`` are in, or something else ends it."""
         start, reason = time.perf_counter(), StopReason.COMPLETE
         while len(self._order) < wanted:

@@ -1,13 +1,17 @@
 """Inclusions among a pool of candidates: what each of them does to the others."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Self
 
 import numpy as np
+from scipy import sparse
 
 from .._types import Floats, Inputs, Rows
-from ..shards import Inclusions
+from ..kernels import Kernel
+from ..runtime import for_each, parts
+from ..shards import Inclusions, Stubs
 
-__all__ = ["PoolStubs"]
+__all__ = ["PoolStubs", "covariance", "stack"]
 
 
 class PoolStubs:
@@ -44,6 +48,13 @@ class PoolStubs:
         self.beta = np.empty((size, *mean.shape[1:]))
         self.order: list[int] = []
 
+    @classmethod
+    def among(cls, whole: Stubs, at: Rows, mean: Floats, var: Floats, size: int) -> Self:
+        """Return some of the rows with their stubs, by their positions; mean and var are theirs."""
+        stubs = np.asarray(whole.gather(at), dtype=np.float64)
+        A = covariance(whole.kernel, whole.X[at], stubs) if len(at) > 1 else var[:, None]
+        return cls(A.__getitem__, stubs, mean, var, size)
+
     def include(self, i: int, precision: float, shift: Floats | float) -> None:
         """Include a candidate with its site."""
         q, R, root = len(self.order), self.R, np.sqrt(precision)
@@ -60,3 +71,19 @@ class PoolStubs:
         """Return what was included, as every shard must hear of it; rows and inputs are those of the candidates."""
         q, at = len(self.order), np.array(self.order, dtype=np.intp)
         return Inclusions(rows[at], X[at], self.root[:q], self.left[:q], self.corner[:q, :q], self.beta[:q])
+
+
+def covariance(kernel: Kernel, X: Inputs, stubs: Floats) -> Floats:
+    """Posterior covariance of some rows, K - M' M."""
+    A = np.array(kernel(X), dtype=np.float64)
+
+    def subtract(part: slice) -> None:
+        A[part] -= stubs[:, part].T @ stubs
+
+    for_each(subtract, parts(len(A), max(64, -(-len(A) // 4))))
+    return A
+
+
+def stack(parts: Sequence[Inputs]) -> Inputs:
+    """Return the inputs of several shards, one below the other."""
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)

@@ -78,7 +78,7 @@ def select_pairs(
     wanted = min(n_pairs, n * C)
     schedule = schedule or choose_pair_schedule(n, C, wanted)
     room = min(n, wanted + wanted // 4, wanted // C + wanted // (4 * C) + 1)
-    stubs = [Stubs(X, kernel, 1, room, dtype) for kernel in kernel_of_each(kernels, C)]
+    stubs = [Stubs(np.arange(n), X, kernel, room, dtype) for kernel in kernel_of_each(kernels, C)]
     rule = SCORES[score] if isinstance(score, str) else score
     state = _State(stubs, labels, likelihood, rule, np.linspace(1.0, 0.0, n) if priority is None else priority)
     size = 0
@@ -152,7 +152,8 @@ class _State:
         self, stubs: list[Stubs], labels: Rows, likelihood: ClassLikelihood, score: Score, priority: Floats
     ) -> None:
         self.stubs, self.likelihood, self.score = stubs, likelihood, score
-        prior, floor = (np.column_stack([getattr(s, name) for s in stubs]) for name in ("prior_var", "min_var"))
+        prior = np.column_stack([s.prior_var for s in stubs])
+        floor = stubs[0].min_var * prior
         weight = np.ones(len(labels)) if likelihood.weight is None else likelihood.weight
         self.view = _View(labels, weight, np.zeros_like(prior), prior.copy(), prior, floor, priority)
         self.order: list[list[int]] = [[] for _ in stubs]
@@ -210,16 +211,10 @@ class _Pool:
         if view.weight[i] != 1.0:
             pi, b = self._of_copies(i, c, pi, b)
         if c not in self.new:
-            self.new[c] = self._of_class(c)
+            stubs = self.state.stubs[c]
+            self.new[c] = PoolStubs.among(stubs, self.rows, view.mean[:, c], view.var[:, c], self.size)
         self.new[c].include(i, pi, b)
         view.precision[i, c], view.b[i, c] = pi, b
-
-    def _of_class(self, c: int) -> PoolStubs:
-        """The candidates as one class sees them."""
-        stubs, view = self.state.stubs[c], self.view
-        A = stubs.covariance(self.rows) if len(self.rows) > 1 else stubs.var[self.rows][:, None]
-        known = np.asarray(stubs.M[:, self.rows], dtype=np.float64)
-        return PoolStubs(A.__getitem__, known, view.mean[:, c], view.var[:, c], self.size)
 
     def _of_copies(self, i: int, c: int, pi: float, b: float) -> tuple[float, float]:
         """Return the site of all copies of a row from that of the first: twice as many at a time, until they match."""
@@ -242,8 +237,8 @@ class _Pool:
         for c, new in self.new.items():
             stubs = state.stubs[c]
             block = new.block(self.rows, stubs.X[self.rows])
-            stubs.absorb(block._replace(beta=block.beta[:, None]))
-            view.mean[:, c], view.var[:, c] = stubs.mean[:, 0], stubs.var
+            stubs.absorb(block)
+            view.mean[:, c], view.var[:, c] = stubs.mean, stubs.var
             view.precision[block.rows, c] = self.view.precision[new.order, c]
             view.b[block.rows, c] = self.view.b[new.order, c]
             state.order[c] += block.rows.tolist()

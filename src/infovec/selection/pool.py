@@ -2,13 +2,11 @@
 
 import numpy as np
 
-from .._types import Floats
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..runtime import for_each, parts
 from ..scores import Score
 from ..shards import Candidates, Inclusions, break_ties, open_scores
-from .inclusion import PoolStubs
+from .inclusion import PoolStubs, covariance
 
 __all__ = ["Pool"]
 
@@ -29,18 +27,13 @@ class Pool:
     """
 
     def __init__(
-        self,
-        candidates: Candidates,
-        size: int,
-        kernel: Kernel,
-        likelihood: Likelihood,
-        score: Score,
-        min_var: float,
+        self, candidates: Candidates, size: int, kernel: Kernel, likelihood: Likelihood, score: Score, min_var: float
     ) -> None:
         self.candidates, self.likelihood, self.score, self.min_var = candidates, likelihood, score, min_var
         self.key, self.taken = candidates.key, np.isneginf(candidates.key)
         self.priority = np.linspace(1.0, 0.0, len(candidates.rows))
-        A = _covariance(candidates, kernel)
+        alone = len(candidates.rows) == 1
+        A = candidates.var[:, None] if alone else covariance(kernel, candidates.X, candidates.stubs)
         self.stubs = PoolStubs(A.__getitem__, candidates.stubs, candidates.mean.copy(), candidates.var.copy(), size)
         self.size = size
         self.precision: list[float] = []
@@ -84,17 +77,3 @@ class Pool:
         self.site_mean.append(b / pi)
         self.stubs.include(i, pi, b)
         return True
-
-
-def _covariance(candidates: Candidates, kernel: Kernel) -> Floats:
-    """Posterior covariance of the pool, K_C - M_C' M_C; of a single row its variance."""
-    if len(candidates.rows) == 1:
-        return candidates.var[:, None]
-    A = np.array(kernel(candidates.X), dtype=np.float64)
-    stubs = candidates.stubs
-
-    def subtract(part: slice) -> None:
-        A[part] -= stubs[:, part].T @ stubs
-
-    for_each(subtract, parts(len(A), max(64, -(-len(A) // 4))))
-    return A

@@ -45,12 +45,7 @@ class Selector(Chooser, Protocol):
     def sites(self) -> tuple[Rows, Floats, Floats] | None:
         """Active rows with the precisions and shifts of their sites, if there are sites to start inference from."""
 
-    def run(
-        self,
-        wanted: int,
-        deadline: Deadline = NEVER,
-        patience: Patience | None = None,
-    ) -> StopReason:
+    def run(self, wanted: int, deadline: Deadline = NEVER, patience: Patience | None = None) -> StopReason:
         """Include rows until ``wanted`` are in, or something else ends it."""
 
     def rewind(self, size: int) -> None:

@@ -1,9 +1,12 @@
 """How many rows are included between two looks at all rows, and from how many they are chosen."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Generic, Self, TypedDict, TypeVar
 
-__all__ = ["Patience", "Schedule"]
+from .._types import Floats
+from ..runtime import Deadline
+
+__all__ = ["Choosing", "Patience", "Schedule"]
 
 _SMALL = 1000  # rows up to which one look for each inclusion costs next to nothing
 _LARGEST = 128  # rows in a block: more gains little in the matrix products and costs in the choice
@@ -52,6 +55,19 @@ class Schedule:
         while t < d:
             looks, t = looks + 1, t + self.sizes(t)[0]
         return looks
+
+
+S = TypeVar("S")
+
+
+class Choosing(TypedDict, Generic[S], total=False):
+    """How rows, or pairs of a row and a class, are chosen for coupled classes; what is left out has a default."""
+
+    score: S
+    priority: Floats | None  # one for each row; breaks ties, the largest first; row order if None
+    schedule: Schedule | None  # sizes of blocks and pools
+    dtype: str  # of products over all rows
+    deadline: Deadline  # ends it with the blocks so far, of which there is one at least
 
 
 class Patience:

@@ -2,11 +2,11 @@
 
 from .cavity import Cavity
 from .coupled import CoupledShard, solvers
-from .cut import cut, share
+from .cut import share
 from .eligibility import break_ties, open_scores
 from .gain import coupling_free_gain
 from .index import IndexRule, Refill
-from .local import LocalShard, absorbed_at_once
+from .local import LocalShard
 from .messages import (
     Basis,
     Beliefs,
@@ -23,14 +23,16 @@ from .messages import (
     Swept,
     Traits,
 )
+from .places import HERE, Places
 from .projected import ProjectedShard
 from .projections import Projections
-from .protocol import ClassShard, Shard, SiteShard, WithSites
+from .protocol import ClassShard, Shard, SiteShard, SweptShard, WithSites
 from .refilled import RefilledShard
 from .some_rows import SomeRows
-from .stubs import Stubs
+from .stubs import Stubs, absorbed_at_once
 
 __all__ = [
+    "HERE",
     "Basis",
     "Beliefs",
     "Candidates",
@@ -44,6 +46,7 @@ __all__ = [
     "IndexRule",
     "LocalShard",
     "Marginals",
+    "Places",
     "ProjectedShard",
     "Projections",
     "Refill",
@@ -57,12 +60,12 @@ __all__ = [
     "Stubs",
     "Sums",
     "Swept",
+    "SweptShard",
     "Traits",
     "WithSites",
     "absorbed_at_once",
     "break_ties",
     "coupling_free_gain",
-    "cut",
     "open_scores",
     "share",
     "solvers",

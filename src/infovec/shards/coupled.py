@@ -202,7 +202,7 @@ class CoupledShard(OnRowsOfClasses, WithSites[Floats]):
         ``mean`` and ``factors`` are those of the posteriors of v, one for each class. ``tied`` counts on ``couple`` to
         follow, with the change of the mean that solves for all classes at once.
         """
-        open_, settled, steps, lock = self._empty(), self._empty(), [Steps(0.0, 0.0, 0.0)], Lock()
+        open_, settled, steps, lock = self._empty(), self._empty(), list[Steps](), Lock()
         solve = solvers(factors, self.dtype)
         self._missing[:] = 0.0
         self.remember()
@@ -221,13 +221,11 @@ class CoupledShard(OnRowsOfClasses, WithSites[Floats]):
                 counts = self.precision[at] * cavity.var > _FAINT
                 for total, which in ((open_, moves), (settled, ~moves)):
                     self._add(total, V, here[which], chunk, counts[which], work, lock)
-            before = self._step[:, at]
-            self._step[:, at], self.open[at] = step, moves
-            steps.append(Steps(float(np.abs(step).max()), float(np.vdot(step, before)), float(np.vdot(before, before))))
+            self.open[at] = moves
+            steps.append(self.note(at, step))
 
         for_each(visit, self.chunks)
-        largest, along, square = np.array(steps).T
-        return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
+        return Swept(open_, settled, Steps.total(steps))
 
     def rest(self) -> None:
         """Drop what only further sweeps would need."""

@@ -1,6 +1,9 @@
 """What the driver and the shards tell each other. Rows are always training rows, never positions."""
 
+from collections.abc import Iterable
 from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
 
 from .._types import Floats, Inputs, Mask, Rows
 
@@ -159,6 +162,12 @@ class Steps(NamedTuple):
     largest: float
     along: float  # inner product with the step before
     before: float  # square of the step before
+
+    @classmethod
+    def total(cls, parts: Iterable["Steps"]) -> "Steps":
+        """Return the same of all parts of the rows together."""
+        largest, along, before = np.array([cls(0.0, 0.0, 0.0), *parts]).T
+        return cls(float(largest.max()), float(along.sum()), float(before.sum()))
 
 
 S = TypeVar("S", Sums, Floats)

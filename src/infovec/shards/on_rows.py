@@ -37,6 +37,7 @@ class OnRows(Projections, ABC):
 class OnRowsOfClasses(Projections, ABC):
     """Rows with sites of every class on their projections."""
 
+    labels: Rows
     likelihood: ClassLikelihood
     precision: Floats
     b: Floats

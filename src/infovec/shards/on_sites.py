@@ -6,6 +6,7 @@ import numpy as np
 
 from .._types import Floats, Rows
 from .cavity import SHARE_FLOOR
+from .messages import Steps
 
 __all__ = ["WithSites"]
 
@@ -63,6 +64,12 @@ class WithSites(Generic[S]):
     def remember(self) -> None:
         """Keep the sites as they are before a sweep."""
         self._trail = [(self.precision.copy(), self.b.copy(), self.log_site.copy()), *self._trail[:1]]
+
+    def note(self, at: Rows, step: Floats) -> Steps:
+        """Take note of how far the sites of some rows had to go, and compare it with the step before."""
+        before, largest = self._step[:, at], float(np.abs(step).max())
+        self._step[:, at] = step = np.where(np.isfinite(step), step, 0.0)
+        return Steps(largest, float(np.vdot(step, before)), float(np.vdot(before, before)))
 
     def undo(self) -> None:
         """Forget the last sweep."""

@@ -179,7 +179,7 @@ class ProjectedShard(OnRows, WithSites[Sums]):
         about as much as the largest of all did before, ``pace``, in proportion to its influence on the posterior.
         """
         solve, open_, settled = row_solver(beliefs.Q, self.dtype), self._empty(), self._empty()
-        steps, lock = [Steps(0.0, 0.0, 0.0)], Lock()
+        steps, lock = list[Steps](), Lock()
         self.remember()
 
         @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is looked for, and taken back
@@ -197,14 +197,11 @@ class ProjectedShard(OnRows, WithSites[Sums]):
                         part = self._sum(V, rows, self.precision[chunk][rows], self.b[chunk][rows], work)
                         with lock:
                             _add(total, part)
-            before, largest = self._step[:, at], float(np.abs(step).max())
-            self._step[:, at], self.open[at] = np.where(np.isfinite(step), step, 0.0), moves
-            along, square = float(np.vdot(self._step[:, at], before)), float(np.vdot(before, before))
-            steps.append(Steps(largest, along, square))
+            self.open[at] = moves
+            steps.append(self.note(at, step))
 
         for_each(visit, self.chunks)
-        largest, along, square = np.array(steps).T
-        return Swept(open_, settled, Steps(float(largest.max()), float(along.sum()), float(square.sum())))
+        return Swept(open_, settled, Steps.total(steps))
 
     def _update(self, at: Rows, C: Floats, beta: Floats, damping: float) -> tuple[Floats, Floats]:
         """Move the sites of some rows; return how far each had to go and how large it is, in units of the posterior.

@@ -1,6 +1,6 @@
 """What those who work with shards may ask of them. Only numbers, arrays and named tuples of them go to and fro."""
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 from .._types import Floats, Inputs, Rows
 from .messages import (
@@ -18,7 +18,7 @@ from .messages import (
     Traits,
 )
 
-__all__ = ["ClassShard", "Shard", "SiteShard"]
+__all__ = ["ClassShard", "Shard", "SiteShard", "SweptShard", "WithSites"]
 
 
 @runtime_checkable
@@ -69,13 +69,13 @@ class Shard(Protocol):
 
 
 class WithSites(Protocol):
-    """Rows with sites, of one function or several, as far as a machine need know of them."""
+    """Rows with sites, of one function or of every class, as far as a machine need know of them."""
 
     def project(self, basis: Basis) -> None:
         """Take a new active set."""
 
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Precisions and shifts of some rows; zero for those that are not here."""
+        """Precisions and shifts of some rows, (len(rows), C) of C classes; zero for those that are not here."""
 
     def sharpness(self, common: float) -> Floats:
         """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
@@ -84,18 +84,17 @@ class WithSites(Protocol):
         """Drop what only further work would need."""
 
 
-@runtime_checkable
-class SiteShard(Protocol):
-    """Rows with sites on their projections onto the active set, as expectation propagation needs them."""
+S_co = TypeVar("S_co", Sums, Floats, covariant=True)
 
-    def project(self, basis: Basis) -> None:
-        """Take a new active set."""
+
+class SweptShard(WithSites, Protocol[S_co]):
+    """Rows with sites on their projections onto the active set, as expectation propagation needs them.
+
+    Their sum is an S: of one function ``Sums``, of classes the sum of pi V V^T for every class.
+    """
 
     def traits(self) -> Traits:
         """Return what inference must know, once there is an active set."""
-
-    def start(self, rows: Rows, precision: Floats, b: Floats) -> Sums:
-        """Give some rows the sites they have elsewhere, all others none."""
 
     def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
         """Go on from sites on the latent values, found with another active set; ``rows`` has all, ascending."""
@@ -103,20 +102,34 @@ class SiteShard(Protocol):
     def latent_sites(self, rows: Rows) -> tuple[Floats, Floats]:
         """Return the sites of some rows on their latent values; zero for those that are not here."""
 
-    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Precisions and shifts of some rows; zero for those that are not here."""
-
-    def sums(self) -> Sums:
-        """Sites of all rows added up."""
-
     def log_sites(self) -> float:
         """Logs of the constants of the sites, added up."""
 
-    def sharpness(self, common: float) -> Floats:
-        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+    def open_all(self) -> None:
+        """Let the next sweep visit all rows."""
 
-    def rest(self) -> None:
-        """Drop what only further work would need."""
+    def n_open(self) -> int:
+        """Return how many rows the next sweep visits."""
+
+    def undo(self) -> None:
+        """Forget the last sweep."""
+
+    def sums(self) -> S_co:
+        """Sites of all rows added up."""
+
+    def shorten(self, share: float) -> S_co:
+        """Take a share of the last step only; return the sum."""
+
+    def make_proper(self) -> S_co:
+        """Take away sites of negative precision, and what is no site; return the sum."""
+
+
+@runtime_checkable
+class SiteShard(SweptShard[Sums], Protocol):
+    """Rows with sites of one function."""
+
+    def start(self, rows: Rows, precision: Floats, b: Floats) -> Sums:
+        """Give some rows the sites they have elsewhere, all others none."""
 
     def marginals(self, beliefs: Beliefs) -> Marginals:
         """Return what the posterior says of the projections, for all rows here."""
@@ -133,76 +146,28 @@ class SiteShard(Protocol):
     def look(self, depth: int) -> Sums:
         """See the first ``depth`` rows of the active set only."""
 
-    def open_all(self) -> None:
-        """Let the next sweep visit all rows."""
-
-    def n_open(self) -> int:
-        """Return how many rows the next sweep visits."""
-
     def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept[Sums]:
         """Update the sites of all open rows at once, each from its own cavity."""
 
-    def undo(self) -> None:
-        """Forget the last sweep."""
-
-    def shorten(self, share: float) -> Sums:
-        """Take a share of the last step only."""
-
     def exact(self) -> Sums:
         """Give all rows their sites where these are the likelihood itself."""
-
-    def make_proper(self) -> Sums:
-        """Take away sites of negative precision, and what is no site."""
 
     def begin_again(self) -> Sums:
         """Forget sites that lead nowhere."""
 
 
 @runtime_checkable
-class ClassShard(Protocol):
+class ClassShard(SweptShard[Floats], Protocol):
     """Rows with a site for each of C classes; the posteriors of v have means (C, d) and factors (C, d, d)."""
-
-    def project(self, basis: Basis) -> None:
-        """Take a new active set."""
-
-    def traits(self) -> Traits:
-        """Return what inference must know, once there is an active set."""
-
-    def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
-        """Go on from sites on the latent values, found with another active set; ``rows`` has all, ascending."""
-
-    def latent_sites(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Return the sites of some rows on their latent values; zero for those that are not here."""
-
-    def sites(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Precisions and shifts of some rows, shape (len(rows), C); zero for those that are not here."""
-
-    def sums(self) -> Floats:
-        """Sum of pi V V^T over all rows, for every class."""
 
     def shift(self) -> Floats:
         """Sum of b V over all rows, shape (C, d)."""
-
-    def log_sites(self) -> float:
-        """Logs of the constants of the sites, added up."""
-
-    def sharpness(self, common: float) -> Floats:
-        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
-
-    def rest(self) -> None:
-        """Drop what only further work would need."""
 
     def seen_before(self) -> Marginals:
         """Return what the last sweep saw of the projections of each row, and the sites that it saw it with."""
 
     def slopes(self, mean: Floats, factors: Floats, covariances: Floats, inverse: Floats) -> Slopes:
         """Return what the rows here add to the gradient of the evidence; inverse is L^-1."""
-
-    def open_all(self) -> None:
-        """Let the next sweep visit all rows."""
-
-    def n_open(self) -> int:
-        """Return how many rows the next sweep visits."""
 
     def sweep(
         self, mean: Floats, factors: Floats, damping: float, still: float, pace: float, tied: bool
@@ -217,12 +182,3 @@ class ClassShard(Protocol):
 
     def couple(self, change: Floats, damping: float) -> None:
         """Let the forces fall as those of coupled classes do when the mean of v changes."""
-
-    def undo(self) -> None:
-        """Forget the last sweep."""
-
-    def shorten(self, share: float) -> Floats:
-        """Take a share of the last step only; return the sum of pi V V^T over all rows, for every class."""
-
-    def make_proper(self) -> Floats:
-        """Take away sites of negative precision, and what is no site."""

@@ -3,12 +3,8 @@
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
-from ..kernels import Kernel
-from ..likelihoods import Likelihood
-from ..scores import Score
-from .index import IndexRule
 from .local import LocalShard
-from .messages import GivenRows, Inclusions, Representation
+from .messages import Inclusions, Representation
 
 __all__ = ["RefilledShard"]
 
@@ -25,19 +21,9 @@ class RefilledShard(LocalShard):
 
     refilled = True
 
-    def __init__(
-        self,
-        given: GivenRows,
-        kernel: Kernel,
-        likelihood: Likelihood,
-        score: Score,
-        capacity: int,
-        dtype: str,
-        rule: IndexRule,
-    ) -> None:
-        super().__init__(given, kernel, likelihood, score, capacity, dtype, rule)
-        assert rule.refill is not None
-        self.index_size, self.retained, self.full_until, seed = rule.refill
+    def _begin(self) -> None:
+        assert self.rule.refill is not None
+        self.index_size, self.retained, self.full_until, seed = self.rule.refill
         self.rng = np.random.default_rng(seed)
         self._all: tuple[Rows, Inputs, Floats, Floats] = self.rows, self.X, self.y, self.priority
         self._all_taken, self._all_held = self.taken.copy(), self.held_back.copy()
@@ -87,5 +73,5 @@ class RefilledShard(LocalShard):
         self.likelihood = self._whole_likelihood.take(place)
         self.taken = self._all_taken[place]
         self.prior_var = np.asarray(self.kernel.diag(self.X), dtype=np.float64)
-        self._bind()
+        self.bind()
         self.complete(whole, np.flatnonzero(np.isin(place, incoming)))

@@ -79,7 +79,9 @@ def slopes_of_classes(shard: OnRowsOfClasses, mean: Floats, factors: Floats, S: 
         pull = shard.b[at] - shard.precision[at] * cavity.mean
         G = _by_features(V, pull @ mean, shard.precision[at], S, w)
         by_kernel = through_rows(shard, chunk, shard.kernel, active, G @ inverse, w)
-        total.add(by_kernel, shard.likelihood.d_log_z(tilted) @ k, (V * w.astype(shard.dtype)[:, None]).T @ V)
+        var = cavity.cavity_var + shard.blur_var[at, None]
+        by_parameter = shard.likelihood.take(at).d_log_z(shard.labels[at], cavity.cavity_mean, var, tilted) @ k
+        total.add(by_kernel, by_parameter, (V * w.astype(shard.dtype)[:, None]).T @ V)
 
     for_each(visit, shard.chunks)
     return total.slopes

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._types import Floats, Inputs
-from ...likelihoods.classes import ClassMoments, MultivariateProbit
 from ...numerics.cholesky import inverse_lower
 from ...runtime import at_once, parts
 from .maximum import Optimum
@@ -25,9 +24,7 @@ class BoundGradient(NamedTuple):
     likelihood: Floats
 
 
-def bound_gradient(
-    projections: Sequence[Projection], X: Inputs, likelihood: MultivariateProbit, optimum: Optimum
-) -> BoundGradient:
+def bound_gradient(projections: Sequence[Projection], X: Inputs, optimum: Optimum) -> BoundGradient:
     r"""Gradient of the bound at its maximum, where the means count as constants.
 
     With weights :math:`\xi_c` of the means on k(x), q classes that have the kernel, and A = L^-T V^T,
@@ -40,8 +37,7 @@ def bound_gradient(
     """
     by_kernel = [_through_kernel(p, X, optimum) for p in projections]
     g = projections[0].weight[:, None] * optimum.g
-    by_bias = likelihood.d_log_z(ClassMoments(np.zeros(len(g)), g, np.zeros_like(g))).sum(axis=1)
-    return BoundGradient(by_kernel, by_bias)
+    return BoundGradient(by_kernel, g.sum(axis=0))
 
 
 def _through_kernel(p: Projection, X: Inputs, optimum: Optimum) -> Floats:

@@ -56,13 +56,8 @@ class ClassLikelihood(Parametrised, ABC):
             if weight.ndim != 1 or not np.all((weight >= 0.0) & (weight < np.inf)):
                 raise ParameterError(f"{name}: weight must be one finite number from 0 for each training row")
 
-    @property
-    def transforms(self) -> Mapping[str, Transform]:
-        return {"bias": IDENTITY}
-
-    @property
-    def roles(self) -> Mapping[str, Role]:
-        return {"bias": Role.BIAS}
+    transforms: ClassVar[Mapping[str, Transform]] = {"bias": IDENTITY}
+    roles: ClassVar[Mapping[str, Role]] = {"bias": Role.BIAS}
 
     @property
     def n_classes(self) -> int:
@@ -93,8 +88,8 @@ class ClassLikelihood(Parametrised, ABC):
         """Log probability of the labels of new rows when the latent values are N(mean, var)."""
         return self.log_proba(mean, var)[np.arange(len(labels)), np.asarray(labels, dtype=np.intp)]
 
-    def d_log_z(self, tilted: ClassMoments) -> Floats:
-        """Gradient of log Z in theta, shape (q, n): a bias is added to a mean."""
+    def d_log_z(self, labels: Rows, mean: Floats, var: Floats, tilted: ClassMoments) -> Floats:
+        """Gradient of log Z in theta, shape (q, n), where ``tilted`` is known: a bias is added to a mean."""
         return self._gradient({"bias": tilted.g.T})
 
     def take(self, rows: Rows) -> Self:
