@@ -73,6 +73,6 @@ def learn_precisions(X: np.ndarray, y: np.ndarray, each: bool, iterations: int, 
     group = np.full(start.theta.size + likelihood.n_classes, -1)
     group[:free] = np.arange(free)
     model = Model(start, likelihood, np.concatenate([start.theta, likelihood.theta]), group)
-    learned, _ = optimise(VariationalBound(X, y, np.arange(len(y)), tolerance=1e-3), model, iterations)
+    learned, *_ = optimise(VariationalBound(X, y, np.arange(len(y)), tolerance=1e-3), model, iterations)
     assert isinstance(learned.kernel, RBF)
     return learned.kernel

@@ -39,7 +39,7 @@ def begin(p: int, ard: bool = True, noise: float = _NOISE) -> Model:
 def learn(model: Model, X: np.ndarray, y: np.ndarray, active: np.ndarray, iterations: int) -> tuple[Model, list[Step]]:
     """Maximise the sparse criterion of Thesis 4.18 and the log prior for a given active set."""
     given = LearnedRows(np.arange(len(y)), X, y, blur=False)
-    return optimise(ProjectedEvidence(given, active), model, iterations)
+    return optimise(ProjectedEvidence(given, active), model, iterations)[:2]
 
 
 def full_gpr(X: np.ndarray, y: np.ndarray, iterations: int, ard: bool = True) -> Model:

@@ -106,7 +106,7 @@ def test_what_shares_a_kernel_or_has_many_columns_keeps_proportions():
     both = {"learn": None, "n_active": 10}
     assert "one by one" not in IVMClassifier(**both).fit(X, y).relevances().note
     model = IVMClassifier(**both).fit(X, y > 0)
-    for learn, kernel, p, alone in (("ep", None, 3, True), ("ep", None, 65, False), (None, None, 3, False)):
+    for learn, kernel, p, alone in (("ep", None, 3, True), ("ep", None, 501, False), (None, None, 3, False)):
         model.learn, model.kernel = learn, kernel
         assert ("one by one" in _note(model, np.ones(p))) == alone
 

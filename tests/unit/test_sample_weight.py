@@ -17,7 +17,7 @@ from infovec.likelihoods import Gaussian, Ordinal, Probit, weighted
 from infovec.machines.defaults import REAL_LIKELIHOODS, column_spreads, default_kernel, ordinal
 from infovec.machines.sample import Sample
 from infovec.numerics.normal import log_interval, truncated
-from infovec.numerics.powers import ndtr_power_moments
+from infovec.numerics.powers import by_quadrature, ndtr_power_moments
 
 
 def data(n=40, seed=0):
@@ -35,6 +35,20 @@ def test_powers_of_the_cumulative_gaussian_equal_brute_force():
         expected = tilted_by_panels(lambda z, w=w: w * Probit().log_prob(1.0, z), m, v)
         units = np.array([1.0, np.sqrt(v), v])
         np.testing.assert_allclose(units * [part[i] for part in found], units * expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("power", [0.25, 0.6, 1.0, 2.0, 5.0])
+def test_tables_of_powers_equal_quadrature(power):
+    means, variances = (-60.0, -8.0, -2.9, -1.0, 0.3, 4.0, 20.0), (0.0, 1e-9, 1e-3, 0.5, 2.3, 10.0, 1e4, 1e9)
+    mean, var = (part.ravel() for part in np.meshgrid(means, variances))
+    found = ndtr_power_moments(mean, var, np.full(mean.size, power))
+    quadrature = by_quadrature(mean, var, np.full(mean.size, power))
+    for units, part, expected in zip((1.0, np.sqrt(1.0 + var), 1.0 + var), found, quadrature, strict=True):
+        np.testing.assert_allclose(units * part, units * expected, rtol=3e-6, atol=3e-6)
+    for i in np.flatnonzero((var >= 1e-3) & (var <= 1e4)):
+        expected = tilted_by_panels(lambda z: power * Probit().log_prob(1.0, z), mean[i], var[i])
+        units = np.array([1.0, np.sqrt(var[i]), var[i]])
+        np.testing.assert_allclose(units * [part[i] for part in found], units * expected, rtol=3e-6, atol=3e-6)
 
 
 @pytest.mark.parametrize("likelihood", [Ordinal([-1.0, 0.2, 2.0], slope=3.0), Probit(0.4, 2.0)], ids=str)

@@ -65,8 +65,8 @@ class IVMClassifier(DiscreteMachine):
         factorised posterior, whichever is fitted in the end: with "projected" they learn from the factorised selection,
         then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near the start.
         When ``kernel`` is None its length scales move together at first. With "ep" and the projected posterior they
-        then move one by one if that raises the evidence by more than one for each, where there are at most 64 columns,
-        ten rows for each and, of classes or categories, a hundred in all; those of several classes that share a kernel
+        then move one by one if that raises the evidence by more than one for each, where there are at most 500 columns,
+        as many rows and, of classes or categories, a hundred in all; those of several classes that share a kernel
         stay together. Give one for each column to learn them all in any case. None leaves everything as given.
     multi_class : {"ovr", "probit", "softmax", "variational"}
         For more than two classes, each of which has a latent function; two classes are always one function. "ovr":

@@ -152,7 +152,7 @@ class Machine(ABC):
         dtype = "float64" if n * wanted <= SMALL_PART else self.choices.dtype
         work = replace(
             self.work, wanted=wanted, initial=np.empty(0, dtype=np.intp), kept=n * wanted, looked_at=n, dtype=dtype,
-            schedule=Schedule.choose(None, None, n, wanted), index=IndexRule(),
+            schedule=Schedule.in_blocks(n, wanted), index=IndexRule(),
         )  # fmt: skip
         data = self.data.part(rows, dtype == self.work.dtype, self.kernel).in_precision(self.kernel, dtype)
         return replace(self, data=data, kernel=kernel, likelihood=likelihood.take(rows), work=work)

@@ -96,6 +96,8 @@ class OneFunction(Machine):
 
     def select(self) -> Rows:
         """Return the active rows, without inference."""
+        if self.work.wanted >= self.data.n:
+            return np.arange(self.data.n)
         selector = self.selector()
         selector.run(self.work.wanted)
         return selector.active[: selector.size].copy()
@@ -238,7 +240,7 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
         return ProjectedEvidence(self.learned_rows(rows), active[0], tolerance)
 
     def active_sets(self) -> list[Rows]:
-        return [np.arange(self.data.n) if self.work.wanted >= self.data.n else self.select()]
+        return [self.select()]
 
     def timed(self) -> "ProjectedFunction":
         return self

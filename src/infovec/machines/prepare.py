@@ -105,6 +105,8 @@ def prepare(
     initial = _initial(settings, sample, wanted)
     held_back[initial] = False
     schedule = Schedule.choose(settings.block_size, settings.pool_size, n, wanted)
+    if kind.all_rows and wanted >= n and settings.block_size is None:  # in which order does not matter
+        schedule = Schedule.in_blocks(n, wanted)
     _check_variance(kernel, sample)
     dtype = "float64" if n * wanted * n_functions <= SMALL_STUBS else settings.dtype
     sizes = Sizes(n, p, wanted, np.dtype(dtype).itemsize, schedule, row_bytes(likelihood), n_functions)

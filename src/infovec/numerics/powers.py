@@ -6,9 +6,10 @@ import numpy as np
 
 from .._types import Floats, Mask
 from .normal import hazard, hazard_excess, log_ndtr, truncated
+from .power_table import LARGEST, MOST_POWERS, SMALLEST, power_table
 from .quadrature import TiltedMoments, gauss_hermite
 
-__all__ = ["LARGEST_POWER", "bell_power_moments", "ndtr_power_moments"]
+__all__ = ["LARGEST_POWER", "bell_power_moments", "by_quadrature", "ndtr_power_moments"]
 
 LARGEST_POWER = 50.0
 """Larger powers are too steep for the fixed nodes."""
@@ -24,6 +25,7 @@ _REACH = 8.5  # standard deviations beyond which there is nothing
 _ORDER = 32
 _POINT = 1e-8  # change of the logarithm within a deviation below which the Gaussian is a point
 _AGREEMENT = 1e-7  # of half the order: the whole is far better
+_LOOKED_AT = 1000  # rows by which it is told whether powers are few
 _ROWS = 512  # at a time: their nodes stay in the cache
 
 
@@ -32,11 +34,28 @@ def ndtr_power_moments(mean: Floats, var: Floats, power: Floats) -> TiltedMoment
 
     .. math:: \log \int \Phi(z)^w \, N(z \mid m, s^2) \, dz, \qquad 0 < w \le 50
 
+    Where there are few different powers, none of them extreme, they are looked up in tables.
+    """
+    mean, var, power = np.broadcast_arrays(mean, var, power)
+    found, left, few = np.empty((3, len(mean))), np.ones(len(mean), dtype=bool), np.unique(power[:_LOOKED_AT])
+    if len(few) <= MOST_POWERS:
+        for w in few[(few >= SMALLEST) & (few <= LARGEST)]:
+            table = power_table(float(w), by_quadrature)
+            at = np.flatnonzero((power == w) & table.knows(mean, var))
+            found[:, at], left[at] = table(mean[at], var[at]), False
+    rest = np.flatnonzero(left)
+    if rest.size:
+        found[:, rest] = by_quadrature(mean[rest], var[rest], power[rest])
+    return TiltedMoments(*found)
+
+
+def by_quadrature(mean: Floats, var: Floats, power: Floats) -> TiltedMoments:
+    r"""Return the same without tables.
+
     A narrow Gaussian gets Gauss-Hermite nodes on the mode of the product. A wide one is cut in three: on the right
     :math:`\Phi` is one and the integral known; in the middle :math:`\log \Phi` is tabulated at nodes that are the same
     for all rows; on the left the product is nearly a Gaussian of precision :math:`w + s^{-2}`, cut off.
     """
-    mean, var, power = np.broadcast_arrays(mean, var, power)
     sd = np.sqrt(np.maximum(var, 1e-300))
     mode, bend = _mode(mean, sd, power)
     found = np.empty((3, len(mean)))

@@ -36,11 +36,16 @@ class Schedule:
     def choose(cls, block_size: int | None, pool_size: int | None, n: int, d: int) -> Self:
         """Fill in what is left open, for n rows and an active set of d."""
         if block_size is None:
-            block_size = 1 if n <= _SMALL else min(_LARGEST, max(4, d // 16))
+            block_size = 1 if n <= _SMALL else _block(d)
         if pool_size is None:
             pool_size = 1 if block_size == 1 else _POOL * block_size
         block_size = min(block_size, n)
         return cls(block_size, min(max(block_size, pool_size), n))
+
+    @classmethod
+    def in_blocks(cls, n: int, d: int) -> Self:
+        """Return the schedule of many rows, where it does not matter which row exactly comes next."""
+        return cls.choose(_block(d), None, n, d)
 
     def sizes(self, t: int) -> tuple[int, int]:
         """Return the sizes of block and pool once t rows are included."""
@@ -55,6 +60,10 @@ class Schedule:
         while t < d:
             looks, t = looks + 1, t + self.sizes(t)[0]
         return looks
+
+
+def _block(d: int) -> int:
+    return min(_LARGEST, max(4, d // 16))
 
 
 S = TypeVar("S")
