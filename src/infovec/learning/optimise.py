@@ -137,6 +137,8 @@ class _Ascent:
 
     def _enough(self, direction: Floats, uphill: Floats) -> bool:
         """Whether a step promises too little: half of its slope, if the criterion is as curved as it seems."""
+        if not self.curvature.pairs:  # there may be a long way to go
+            return float(np.linalg.norm(uphill)) <= self.tolerance
         return 0.5 * float(direction @ uphill) <= self.tolerance * max(abs(self.value), 1.0)
 
     def _along(self, direction: Floats, uphill: Floats) -> bool:

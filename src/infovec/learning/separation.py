@@ -9,6 +9,7 @@ from ..likelihoods import Discrete
 from .curvature import Curvature
 from .model import Model
 from .optimise import Climbed, Step, optimise
+from .starts import second_look
 
 __all__ = ["MOST_COLUMNS", "alike", "separable", "separate"]
 
@@ -18,6 +19,7 @@ _LABELS = 100  # rows at least where all that is known of each is a label
 _PRICE = 1.0  # log evidence that a further length scale must bring
 _CHANCE = 0.5  # of that price, which a length scale brings that says nothing
 _ITERATIONS = 50
+_TOLERANCE = (1e-4, 1e-5)  # of an objective that needs sweeps, and of one that is exact
 _LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on
 
 
@@ -54,13 +56,28 @@ def separate(
     """
     found, _ = model.separated(p)
     price, steps, curvature = _PRICE * (found.size - model.size), list[Step](), Curvature()
-    for iterations, part in ((_LOOK, _PROMISE), (_ITERATIONS, 1.0)):
-        found, more, curvature = optimise(objective, found, iterations, watch, curvature=curvature)
+    exact = model.likelihood.conjugate  # then an evaluation costs little
+    for iterations, part in ((_ITERATIONS, 1.0),) if exact else ((_LOOK, _PROMISE), (_ITERATIONS, 1.0)):
+        found, more, curvature = optimise(objective, found, iterations, watch, _TOLERANCE[exact], curvature)
         steps += more
         gain = max((step.criterion for step in more), default=-np.inf) - level
         if gain <= part * _CHANCE * price * (1.0 + share):
             return None, steps
-    return Climbed(found, steps, curvature), steps
+    best = Climbed(found, steps, curvature)
+    return (_second(objective, best, level + gain, watch) if exact else best), steps
+
+
+def _second(
+    objective: Callable[[Model], tuple[float, Floats]],
+    best: Climbed,
+    level: float,
+    watch: Callable[[Step], bool] | None,
+) -> Climbed:
+    """Look again at columns that were switched off; the steps join the others."""
+    again = optimise(objective, second_look(best.model), _ITERATIONS, watch)
+    best.steps.extend(again.steps)
+    reached = max((step.criterion for step in again.steps), default=-np.inf)
+    return again._replace(steps=best.steps) if reached > level else best
 
 
 def alike(steps: Sequence[Step], model: Model, p: int) -> list[Step]:

@@ -13,7 +13,7 @@ from .._types import Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Step
-from ..likelihoods import total_weight
+from ..likelihoods import Likelihood, total_weight
 from ..likelihoods.parts import row_bytes
 from ..runtime import StopReason, outside
 from ..selection import Chooser, Patience, Schedule
@@ -28,7 +28,7 @@ from .work import Choices, Work
 
 __all__ = ["SMALL_STUBS", "AnyLikelihood", "Machine"]
 
-SMALL_PART = 100_000  # the same while parameters are learned
+SMALL_PART, SMALL_EXACT = 100_000, 500_000  # the same while parameters are learned: by sweeps, and without
 SMALL_STUBS = 1_000_000  # numbers in a stub matrix that is kept in double precision whatever dtype says
 
 
@@ -149,7 +149,8 @@ class Machine(ABC):
     def part(self, rows: Rows, wanted: int, kernel: Kernel, likelihood: AnyLikelihood) -> Self:
         """Return the machine of some rows only, with fewer active ones and other parameters, to learn by."""
         n, wanted = len(rows), min(wanted, len(rows))
-        dtype = "float64" if n * wanted <= SMALL_PART else self.choices.dtype
+        exact = isinstance(likelihood, Likelihood) and likelihood.conjugate  # noise may be low
+        dtype = "float64" if n * wanted <= (SMALL_EXACT if exact else SMALL_PART) else self.choices.dtype
         work = replace(
             self.work, wanted=wanted, initial=np.empty(0, dtype=np.intp), kept=n * wanted, looked_at=n, dtype=dtype,
             schedule=Schedule.in_blocks(n, wanted), index=IndexRule(),

@@ -38,7 +38,7 @@ from .residuals import residuals
 from .result import Result
 from .run import Run
 from .seconds import selection_seconds, sweeps_seconds
-from .staged import Objective, Staged
+from .staged import Objective, Stage, Staged, stages
 
 __all__ = ["FactorisedFunction", "OneFunction", "ProjectedFunction"]
 
@@ -241,6 +241,10 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
 
     def active_sets(self) -> list[Rows]:
         return [self.select()]
+
+    def stages(self, many: bool) -> list[Stage]:
+        """Return the stages of learning; with Gaussian noise an evaluation needs no sweeps."""
+        return stages(self.data.n, self.work.wanted, many, self.likelihood.conjugate)
 
     def timed(self) -> "ProjectedFunction":
         return self

@@ -36,6 +36,7 @@ class Objective(Protocol):
 
 
 _FIRST = 40  # iterations
+_EXACT = (Stage(1000, 100, _FIRST, 3e-3), Stage(3000, 250, 20, 3e-3), Stage(10_000, 1000, 6, 3e-3))
 _STAGES = (Stage(1000, 100, _FIRST, 3e-3), Stage(1500, 150, 12, 3e-3), Stage(5000, 1000, 6, 3e-3))
 MANY = 8  # kernel parameters, such as a length scale for each input
 ACTIVE_FOR_MANY = 400  # rows at first, whatever is asked for: seen through few of them a relevant input costs more than
@@ -79,7 +80,7 @@ class Staged(Machine):
         )
 
 
-def stages(n: int, d: int, many: bool = False) -> list[Stage]:
+def stages(n: int, d: int, many: bool = False, exact: bool = False) -> list[Stage]:
     """Return the stages for n rows and d active ones: the last of them as large as it may be.
 
     Parameters
@@ -87,11 +88,14 @@ def stages(n: int, d: int, many: bool = False) -> list[Stage]:
     n, d : int
     many : bool
         Whether there are many parameters of the kernel to learn.
+    exact : bool
+        Whether an evaluation needs no sweeps, as with Gaussian noise: there can be more of them, of more rows.
     """
     if n <= _SMALL and not many:
         return [Stage(n, min(d, n), _FIRST, _STAGES[0].tolerance)]
-    fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in _STAGES]
-    fitting[-1] = fitting[-1]._replace(active=min(d, _STAGES[-1].active, n))
+    asked = _EXACT if exact else _STAGES
+    fitting = [Stage(min(n, s.rows), min(d, s.active, max(n // 2, 1)), s.iterations, s.tolerance) for s in asked]
+    fitting[-1] = fitting[-1]._replace(active=min(d, asked[-1].active, n))
     kept = [
         stage for stage, later in pairwise(fitting) if stage.rows * stage.active < _NEAR * later.rows * later.active
     ]
