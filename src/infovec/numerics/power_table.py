@@ -19,7 +19,7 @@ MOST_POWERS = 4
 """Different powers at once, beyond which tables would cost more than they save."""
 
 _ENDS = -8.0, 10.0  # of the table, in deviations
-_INSIDE = -6.5, 8.5  # where it is used: a spline is worst at its ends
+_LEAST = -6.5  # from which on it is used: a spline is worst at its ends; to the right of them nothing is left of R
 _SIZE = 220, 56
 
 Quadrature = Callable[[Floats, Floats, Floats], TiltedMoments]
@@ -41,8 +41,7 @@ class PowerTable(NamedTuple):
 
     def knows(self, mean: Floats, var: Floats) -> Mask:
         """Whether a mean and a variance are inside the table."""
-        t = mean / np.sqrt(1.0 + var)
-        return np.asarray((t >= _INSIDE[0]) & (t <= _INSIDE[1]))
+        return np.asarray(mean >= _LEAST * np.sqrt(1.0 + var))
 
     def __call__(self, mean: Floats, var: Floats) -> TiltedMoments:
         """Log normaliser, and its derivatives in the mean."""
@@ -50,9 +49,11 @@ class PowerTable(NamedTuple):
         t, a = mean * q, 1.0 / np.sqrt(1.0 + max(self.power, 1.0) * var)
         c = np.sqrt((1.0 + var) / (var + 1.0 / self.power))
         h = hazard(c * t)
-        log_z = log_ndtr(c * t) + self.surface.ev(t, a)
-        g = q * (c * h + self.surface.ev(t, a, dx=1))
-        nu = q**2 * (c**2 * h * hazard_excess(c * t, h) - self.surface.ev(t, a, dx=2))
+        rest = np.zeros((3, len(t)))
+        here = np.flatnonzero(t < _ENDS[1])
+        rest[:, here] = [self.surface.ev(t[here], a[here], dx=k) for k in range(3)]
+        log_z, g = log_ndtr(c * t) + rest[0], q * (c * h + rest[1])
+        nu = q**2 * (c**2 * h * hazard_excess(c * t, h) - rest[2])
         return TiltedMoments(log_z, g, nu)
 
 

@@ -34,19 +34,25 @@ def ndtr_power_moments(mean: Floats, var: Floats, power: Floats) -> TiltedMoment
 
     .. math:: \log \int \Phi(z)^w \, N(z \mid m, s^2) \, dz, \qquad 0 < w \le 50
 
-    Where there are few different powers, none of them extreme, they are looked up in tables.
+    Small whole powers, and others if there are few different ones, are looked up in tables unless they are extreme.
     """
     mean, var, power = np.broadcast_arrays(mean, var, power)
-    found, left, few = np.empty((3, len(mean))), np.ones(len(mean), dtype=bool), np.unique(power[:_LOOKED_AT])
-    if len(few) <= MOST_POWERS:
-        for w in few[(few >= SMALLEST) & (few <= LARGEST)]:
-            table = power_table(float(w), by_quadrature)
-            at = np.flatnonzero((power == w) & table.knows(mean, var))
-            found[:, at], left[at] = table(mean[at], var[at]), False
+    found, left = np.empty((3, len(mean))), np.ones(len(mean), dtype=bool)
+    for w in _tabulated(power):
+        table = power_table(float(w), by_quadrature)
+        at = np.flatnonzero((power == w) & table.knows(mean, var))
+        found[:, at], left[at] = table(mean[at], var[at]), False
     rest = np.flatnonzero(left)
     if rest.size:
         found[:, rest] = by_quadrature(mean[rest], var[rest], power[rest])
     return TiltedMoments(*found)
+
+
+def _tabulated(power: Floats) -> Floats:
+    """Return the powers that are looked up."""
+    some = np.unique(power[:_LOOKED_AT])
+    some = some[(some >= SMALLEST) & (some <= LARGEST)]
+    return some if len(some) <= MOST_POWERS else some[some == np.rint(some)]
 
 
 def by_quadrature(mean: Floats, var: Floats, power: Floats) -> TiltedMoments:
