@@ -1,0 +1,177 @@
+"""How seconds of a fit grow with rows and with classes: IVMClassifier() beside its peers, all at their defaults.
+
+The problem is scikit-learn's ``make_classification`` with 20 columns, 10 of them informative; all sizes take their rows
+from the same draw, and are tested on the same 5000 others. Nothing is tuned: SVC calibrated by cross-validation,
+gradient boosting, and 500 Nystroem features of scaled columns with logistic regression are as scikit-learn has them.
+GaussianProcessClassifier learns one length scale and a variance of scaled columns, as its own default learns nothing;
+SVGP of GPyTorch, 500 inducing inputs and 100 epochs, is for two classes. With ``--against`` the ``src`` folder of
+another version takes part, in turn with this one.
+
+Threads of OpenMP that wait give way (``OMP_WAIT_POLICY=passive``, unless it is set): where they spin, and another program
+wants the cores, boosting was seen to take a minute instead of half a second.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from .measure import arguments, medians, run_alone, significant, watched
+from .tasks import Task
+
+__all__ = ["BEFORE", "MOST_ROWS", "SIDES", "compare", "fit_once", "main", "rows_of", "takes_part"]
+
+BEFORE = "infovec before"
+SIDES = ("infovec", "svc", "boosting", "nystroem", "gp", "svgp")
+MOST_ROWS = {"svc": 20_000, "gp": 1000}
+COLUMNS, INFORMATIVE, TEST_ROWS, POOL = 20, 10, 5000, 100_000
+FEATURES = 500  # of Nystroem
+SIZES, CLASSES, ROWS = (100, 500, 2000, 10_000, 50_000, 100_000), (2, 5, 10, 20), 2000
+
+
+def rows_of(n: int, n_classes: int) -> tuple[Any, Any, Any, Any]:
+    """Return training inputs and classes, test inputs and classes; fewer rows are the first of more."""
+    from sklearn.datasets import make_classification
+
+    total = TEST_ROWS + max(n, POOL)
+    X, y = make_classification(total, COLUMNS, n_informative=INFORMATIVE, n_classes=n_classes, random_state=0)
+    train, test = slice(TEST_ROWS, TEST_ROWS + n), slice(TEST_ROWS)
+    return X[train].copy(), y[train].copy(), X[test].copy(), y[test].copy()
+
+
+def takes_part(side: str, n: int, n_classes: int) -> bool:
+    """Say whether a side is meant for a problem of this size."""
+    return n <= MOST_ROWS.get(side, n) and (side != "svgp" or n_classes == 2)
+
+
+def machine(side: str, n: int) -> Any:
+    """Return the classifier of a side, not fitted, with everything that it needs imported."""
+    if side in ("infovec", BEFORE):
+        return importlib.import_module("infovec").IVMClassifier(random_state=0)
+    peers = {"svc": _svc, "boosting": _boosting, "nystroem": _nystroem, "gp": _gp, "svgp": _svgp}
+    return peers[side](n)
+
+
+def _svc(n: int) -> Any:
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.svm import SVC
+
+    return CalibratedClassifierCV(SVC(), ensemble=False)
+
+
+def _boosting(n: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=0)
+
+
+def _scaled(*steps: Any) -> Any:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), *steps)
+
+
+def _nystroem(n: int) -> Any:
+    from .peers import nystroem_logistic
+
+    return _scaled(nystroem_logistic(min(FEATURES, n), gamma=1.0 / COLUMNS, C=1.0))
+
+
+def _gp(n: int) -> Any:
+    from sklearn.gaussian_process import GaussianProcessClassifier
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+    return _scaled(GaussianProcessClassifier(ConstantKernel(1.0) * RBF(COLUMNS**0.5), random_state=0))
+
+
+def _svgp(n: int) -> Any:
+    from .peers import SVGPClassifier, warm_up
+
+    warm_up()
+    return _scaled(SVGPClassifier())
+
+
+def fit_once(task: Task, side: str, n_classes: int, source: str | None = None) -> dict[str, Any]:
+    """Fit one side to ``task.rows`` rows; return its seconds, peak memory and test log loss."""
+    from sklearn.metrics import log_loss
+
+    if source:
+        _import_from(source)
+    X, y, Z, t = rows_of(task.rows or ROWS, n_classes)
+    model = machine(side, len(y))
+    cost = watched(lambda: model.fit(X, y))
+    loss = float(log_loss(t, model.predict_proba(Z), labels=range(n_classes)))
+    return {"seconds": cost.seconds, "log_loss": loss, "peak_memory_mb": cost.peak_memory_mb}
+
+
+def _import_from(source: str) -> None:
+    """Import the infovec of a folder, and no other."""
+    sys.path.insert(0, source)
+    found = Path(importlib.import_module("infovec").__file__ or "").resolve()
+    if not found.is_relative_to(source):
+        raise ImportError(f"infovec was there before the one of {source}")
+
+
+def compare(sides: Iterable[str], n: int, n_classes: int, repeats: int, against: str | None = None) -> dict[str, Any]:
+    """Return the medians of every side that takes part, in turns, the order reversed in every other one."""
+    task = Task("speed", "", 0, 0, 0.0, 0.0, 0.0, 0.0, rows=n)
+    runs: dict[str, list[dict[str, Any]]] = {side: [] for side in sides if takes_part(side, n, n_classes)}
+    for turn in range(repeats):
+        for side in list(runs)[:: -1 if turn % 2 else 1]:
+            runs[side].append(run_alone(fit_once, task, side, n_classes, against if side == BEFORE else None))
+    skipped = {side: r["failed"] for side, results in runs.items() for r in results[::-1] if "failed" in r}
+    found = {side: medians(results) for side, results in runs.items() if side not in skipped}
+    own = found.get("infovec", {}).get("seconds")
+    ratios = {side: r["seconds"] / own for side, r in found.items() if side != "infovec"} if own else {}
+    how = {"n": n, "classes": n_classes, "repeats": repeats}
+    return {**how, "sides": found, "ratio_seconds": ratios, "skipped": skipped}
+
+
+def _measured(options: argparse.Namespace, rows: int) -> Iterable[dict[str, Any]]:
+    """Every problem once, though two classes of ``rows`` rows belong to both curves."""
+    sides = [*options.sides, *([BEFORE] if options.against else [])]
+    for n, C in dict.fromkeys([(n, 2) for n in options.sizes] + [(rows, C) for C in options.classes]):
+        yield significant(compare(sides, n, C, options.repeats, options.against))
+
+
+def _options() -> argparse.Namespace:
+    parser = arguments(__doc__)
+    parser.add_argument("--sizes", nargs="*", type=int, default=list(SIZES), help="training rows of two classes")
+    parser.add_argument("--classes", nargs="*", type=int, default=list(CLASSES), help=f"of {ROWS} training rows")
+    parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))
+    parser.add_argument("--against", metavar="PATH", help='src folder of another version, the side "infovec before"')
+    parser.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw seconds against rows and classes")
+    parser.add_argument("--read", type=Path, metavar="FILE", help="draw lines printed before instead of measuring")
+    options = parser.parse_args()
+    if options.against:
+        options.against = str(Path(options.against).resolve())
+        if not (Path(options.against) / "infovec").is_dir():
+            parser.error(f"there is no infovec in {options.against}")
+    if options.quick:
+        options.sizes, options.classes, options.repeats = [60, 120], [2, 3], 1
+    return options
+
+
+def main() -> None:
+    """Print one JSON line for each problem, and draw them."""
+    options, lines = _options(), list[dict[str, Any]]()
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    rows = 120 if options.quick else ROWS
+    if options.read:
+        lines = [json.loads(line) for line in options.read.read_text().splitlines()]
+    for line in [] if options.read else _measured(options, rows):
+        lines.append(line)
+        print(json.dumps(line), flush=True)
+    if options.figure:
+        from .drawing import draw
+
+        draw(options.figure, lines, rows)
+
+
+if __name__ == "__main__":
+    main()
