@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from .defaults import BEFORE, SIDES
+
 __all__ = ["curves", "draw", "spread"]
 
 NAMES = {
-    "infovec": "IVMClassifier()", "infovec before": "infovec before", "svc": "calibrated SVC", "boosting": "boosting",
+    "infovec": "IVMClassifier()", BEFORE: BEFORE, "svc": "calibrated SVC", "boosting": "boosting",
     "nystroem": "Nystroem + logistic", "gp": "sklearn's GP", "svgp": "GPyTorch SVGP",
 }  # fmt: skip
-ORDER = ("infovec", "svc", "boosting", "nystroem", "gp", "svgp")
 GAP = 0.062  # between names, of the height of the axes
 Curves = dict[str, tuple[list[int], list[float]]]
 
@@ -63,9 +64,9 @@ def _panel(ax: Any, found: Curves) -> None:
 
     ax.set(xscale="log", yscale="log")
     for side, (places, seconds) in found.items():
-        own = side.startswith("infovec")
-        color = COLORS[0 if own else ORDER.index(side)]
-        style = {"linewidth": 2.2 if own else 1.4, "linestyle": "--" if side == "infovec before" else "-"}
+        own = side in ("infovec", BEFORE)
+        color = COLORS[0 if own else SIDES.index(side)]
+        style = {"linewidth": 2.2 if own else 1.4, "linestyle": "--" if side == BEFORE else "-"}
         ax.plot(places, seconds, marker="o", markersize=4, color=color, zorder=3 if own else 2, label=side, **style)
     places = sorted({place for xs, _ in found.values() for place in xs})
     ax.set_xticks(places, [f"{place}" for place in places])

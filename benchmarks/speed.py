@@ -7,29 +7,24 @@ GaussianProcessClassifier learns one length scale and a variance of scaled colum
 SVGP of GPyTorch, 500 inducing inputs and 100 epochs, is for two classes. With ``--against`` the ``src`` folder of
 another version takes part, in turn with this one.
 
-Threads of OpenMP that wait give way (``OMP_WAIT_POLICY=passive``, unless it is set): where they spin, and another program
-wants the cores, boosting was seen to take a minute instead of half a second.
+Threads of OpenMP that wait give way (``OMP_WAIT_POLICY=passive``, unless it is set): where they spin, and another
+program wants the cores, boosting was seen to take a minute instead of half a second.
 """
 
 import argparse
-import importlib
 import json
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from .defaults import BEFORE, SIDES, import_from, machine, takes_part
 from .measure import arguments, medians, run_alone, significant, watched
 from .tasks import Task
 
-__all__ = ["BEFORE", "MOST_ROWS", "SIDES", "compare", "fit_once", "main", "rows_of", "takes_part"]
+__all__ = ["compare", "fit_once", "main", "rows_of"]
 
-BEFORE = "infovec before"
-SIDES = ("infovec", "svc", "boosting", "nystroem", "gp", "svgp")
-MOST_ROWS = {"svc": 20_000, "gp": 1000}
 COLUMNS, INFORMATIVE, TEST_ROWS, POOL = 20, 10, 5000, 100_000
-FEATURES = 500  # of Nystroem
 SIZES, CLASSES, ROWS = (100, 500, 2000, 10_000, 50_000, 100_000), (2, 5, 10, 20), 2000
 
 
@@ -43,78 +38,17 @@ def rows_of(n: int, n_classes: int) -> tuple[Any, Any, Any, Any]:
     return X[train].copy(), y[train].copy(), X[test].copy(), y[test].copy()
 
 
-def takes_part(side: str, n: int, n_classes: int) -> bool:
-    """Say whether a side is meant for a problem of this size."""
-    return n <= MOST_ROWS.get(side, n) and (side != "svgp" or n_classes == 2)
-
-
-def machine(side: str, n: int) -> Any:
-    """Return the classifier of a side, not fitted, with everything that it needs imported."""
-    if side in ("infovec", BEFORE):
-        return importlib.import_module("infovec").IVMClassifier(random_state=0)
-    peers = {"svc": _svc, "boosting": _boosting, "nystroem": _nystroem, "gp": _gp, "svgp": _svgp}
-    return peers[side](n)
-
-
-def _svc(n: int) -> Any:
-    from sklearn.calibration import CalibratedClassifierCV
-    from sklearn.svm import SVC
-
-    return CalibratedClassifierCV(SVC(), ensemble=False)
-
-
-def _boosting(n: int) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=0)
-
-
-def _scaled(*steps: Any) -> Any:
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), *steps)
-
-
-def _nystroem(n: int) -> Any:
-    from .peers import nystroem_logistic
-
-    return _scaled(nystroem_logistic(min(FEATURES, n), gamma=1.0 / COLUMNS, C=1.0))
-
-
-def _gp(n: int) -> Any:
-    from sklearn.gaussian_process import GaussianProcessClassifier
-    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
-
-    return _scaled(GaussianProcessClassifier(ConstantKernel(1.0) * RBF(COLUMNS**0.5), random_state=0))
-
-
-def _svgp(n: int) -> Any:
-    from .peers import SVGPClassifier, warm_up
-
-    warm_up()
-    return _scaled(SVGPClassifier())
-
-
 def fit_once(task: Task, side: str, n_classes: int, source: str | None = None) -> dict[str, Any]:
     """Fit one side to ``task.rows`` rows; return its seconds, peak memory and test log loss."""
     from sklearn.metrics import log_loss
 
     if source:
-        _import_from(source)
+        import_from(source)
     X, y, Z, t = rows_of(task.rows or ROWS, n_classes)
-    model = machine(side, len(y))
+    model = machine(side, *X.shape)
     cost = watched(lambda: model.fit(X, y))
     loss = float(log_loss(t, model.predict_proba(Z), labels=range(n_classes)))
     return {"seconds": cost.seconds, "log_loss": loss, "peak_memory_mb": cost.peak_memory_mb}
-
-
-def _import_from(source: str) -> None:
-    """Import the infovec of a folder, and no other."""
-    sys.path.insert(0, source)
-    found = Path(importlib.import_module("infovec").__file__ or "").resolve()
-    if not found.is_relative_to(source):
-        raise ImportError(f"infovec was there before the one of {source}")
 
 
 def compare(sides: Iterable[str], n: int, n_classes: int, repeats: int, against: str | None = None) -> dict[str, Any]:
