@@ -7,8 +7,9 @@ GaussianProcessClassifier learns one length scale and a variance of scaled colum
 SVGP of GPyTorch, 500 inducing inputs and 100 epochs, is for two classes. With ``--against`` the ``src`` folder of
 another version takes part, in turn with this one.
 
-Threads of OpenMP that wait give way (``OMP_WAIT_POLICY=passive``, unless it is set): where they spin, and another
-program wants the cores, boosting was seen to take a minute instead of half a second.
+Where another program wants the cores, threads that wait for each other can take many times as long: on two busy cores
+GaussianProcessClassifier took 43 s for 500 rows, with one thread 0.6 s. So measure with ``--threads 1`` unless the
+machine is idle. Threads of OpenMP give way while they wait (``OMP_WAIT_POLICY=passive``, unless it is set).
 """
 
 import argparse
@@ -78,6 +79,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--sizes", nargs="*", type=int, default=list(SIZES), help="training rows of two classes")
     parser.add_argument("--classes", nargs="*", type=int, default=list(CLASSES), help=f"of {ROWS} training rows")
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=list(SIDES))
+    parser.add_argument("--threads", type=int, help="of every side; as many as the libraries take unless given")
     parser.add_argument("--against", metavar="PATH", help='src folder of another version, the side "infovec before"')
     parser.add_argument("--figure", type=Path, metavar="FILE.svg", help="draw seconds against rows and classes")
     parser.add_argument("--read", type=Path, metavar="FILE", help="draw lines printed before instead of measuring")
@@ -91,10 +93,17 @@ def _options() -> argparse.Namespace:
     return options
 
 
+def _set_threads(count: int | None) -> None:
+    """Say to all processes that are started how many threads they may have; None is up to the libraries."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    if count:
+        os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(count)))
+
+
 def main() -> None:
     """Print one JSON line for each problem, and draw them."""
     options, lines = _options(), list[dict[str, Any]]()
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    _set_threads(options.threads)
     rows = 120 if options.quick else ROWS
     if options.read:
         lines = [json.loads(line) for line in options.read.read_text().splitlines()]
