@@ -69,7 +69,7 @@ def _panel(ax: Any, found: Curves) -> None:
         style = {"linewidth": 2.2 if own else 1.4, "linestyle": "--" if side == BEFORE else "-"}
         ax.plot(places, seconds, marker="o", markersize=4, color=color, zorder=3 if own else 2, label=side, **style)
     places = sorted({place for xs, _ in found.values() for place in xs})
-    ax.set_xticks(places, [f"{place}" for place in places])
+    ax.set_xticks(places, [f"{place // 1000}k" if place >= 10_000 else f"{place}" for place in places])
     ax.minorticks_off()
     ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.grid(color=GRID, linewidth=0.6)
