@@ -11,7 +11,7 @@ __all__ = ["curves", "draw", "spread"]
 
 NAMES = {
     "infovec": "IVMClassifier()", BEFORE: BEFORE, "svc": "calibrated SVC", "boosting": "boosting",
-    "nystroem": "Nystroem + logistic", "gp": "sklearn's GP", "svgp": "GPyTorch SVGP",
+    "nystroem": "Nystroem + logistic", "gp": "full GP", "svgp": "GPyTorch SVGP",
 }  # fmt: skip
 GAP = 0.062  # between names, of the height of the axes
 Curves = dict[str, tuple[list[int], list[float]]]
