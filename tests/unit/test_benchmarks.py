@@ -1,5 +1,6 @@
 """What the benchmarks make of their measurements."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -75,3 +76,52 @@ def test_first_point_that_is_good_enough(benchmarks):
         "loss": 0.3, "seconds": 10.0, "infovec_seconds": 2.0, "ratio": 5.0,
     }  # fmt: skip
     assert learn.sooner({"infovec": own, "svc": [{"seconds": 5.0, "loss": 0.1}]})["svc"]["ratio"] is None
+
+
+def test_names_of_curves_are_a_gap_apart_and_move_little(benchmarks):
+    from benchmarks.drawing import curves, spread
+
+    assert spread([], 1.0) == []
+    np.testing.assert_allclose(spread([5.0, 0.0, 2.0], 1.0), [5.0, 0.0, 2.0])
+    np.testing.assert_allclose(spread([3.0, 3.0, 3.2, 9.0], 1.0), [3.2 - 3.4 / 3, 3.2 - 0.4 / 3, 3.2 + 2.6 / 3, 9.0])
+    lines = [{"n": n, "sides": {"svc": {"seconds": n / 10}}} for n in (20, 10)]
+    assert curves(lines, "n") == {"svc": ([10, 20], [1.0, 2.0])}
+
+
+def test_sizes_take_the_first_rows_of_the_same_problem(benchmarks):
+    from benchmarks import defaults, speed
+
+    X, y, Z, t = speed.rows_of(200, 5)
+    few = speed.rows_of(50, 5)
+    assert (X.shape, Z.shape, set(t)) == ((200, 20), (5000, 20), set(range(5)))
+    for found, expected in zip(few, (X[:50], y[:50], Z, t), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    part = [[side for side in defaults.SIDES if defaults.takes_part(side, n, C)] for n, C in ((1000, 2), (20_001, 3))]
+    assert part == [list(defaults.SIDES), ["infovec", "boosting", "nystroem"]]
+
+
+def test_speed_is_measured_and_drawn_beside_another_version(benchmarks, tmp_path, monkeypatch, capsys):
+    from benchmarks import speed
+
+    other = tmp_path / "src" / "infovec"
+    other.mkdir(parents=True)
+    text = "def IVMClassifier(random_state):\n    return DummyClassifier(strategy='uniform')\n"
+    (other / "__init__.py").write_text(f"from sklearn.dummy import DummyClassifier\n\n\n{text}")
+    figure = tmp_path / "speed.svg"
+    options = ["--against", str(other.parent), "--figure", str(figure)]
+    monkeypatch.setattr("sys.argv", ["speed", "--quick", "--threads", "1", "--sides", "infovec", *options])
+    for name in ("OMP_WAIT_POLICY", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "")  # so that it is put back
+    monkeypatch.chdir(ROOT)
+    speed.main()
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["n"], line["classes"]) for line in lines] == [(60, 2), (120, 2), (120, 3)]
+    for line in lines:
+        assert (list(line["sides"]), line["skipped"]) == (["infovec", "infovec before"], {})
+        own, before = (line["sides"][side] for side in ("infovec", "infovec before"))
+        np.testing.assert_allclose(before["log_loss"], np.log(line["classes"]), rtol=1e-3)
+        assert own["log_loss"] < 0.95 * before["log_loss"]
+        np.testing.assert_allclose(
+            line["ratio_seconds"]["infovec before"], before["seconds"] / own["seconds"], rtol=1e-2
+        )
+    assert figure.read_text().count("<svg") == 1

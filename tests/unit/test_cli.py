@@ -347,7 +347,9 @@ def test_exit_codes_and_messages(folder, monkeypatch, arguments, code, message):
 
 def test_experiments_and_benchmarks_are_listed_and_need_a_source_tree(tmp_path, monkeypatch):
     assert "thesis-plv" in run("reproduce", "--list").stdout.split()
-    assert {"svc", "stream"} <= set(run("bench", "--list").stdout.split())
+    listed = set(run("bench", "--list").stdout.split())
+    assert {"svc", "stream", "speed"} <= listed
+    assert not {"defaults", "drawing", "forms", "peers"} & listed
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("infovec.cli.outside.__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
     assert "get the source (git clone)" in run("reproduce", "thesis-plv", code=1).stderr
