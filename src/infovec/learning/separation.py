@@ -10,7 +10,7 @@ from .curvature import Curvature
 from .model import Model
 from .optimise import Climbed, Step, optimise
 
-__all__ = ["MOST_COLUMNS", "alike", "separable", "separate"]
+__all__ = ["MOST_COLUMNS", "MOST_FOR_COLUMNS", "alike", "separable", "separate"]
 
 MOST_COLUMNS = 500  # whose length scales are learned one by one unless asked for
 _ROWS = 1  # for each column at least
@@ -19,6 +19,7 @@ _PRICE = 1.0  # log evidence that a further length scale must bring
 _CHANCE = 0.5  # of that price, which a length scale brings that says nothing
 _ITERATIONS = 50
 _LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on
+MOST_FOR_COLUMNS = 2 * (_LOOK + _ITERATIONS)  # evaluations
 
 
 def separable(model: Model, n: int, p: int) -> bool:
