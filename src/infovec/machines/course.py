@@ -84,7 +84,7 @@ class Course:
         stage, stages = self.turn.number * len(self.legs) + self.at + 1, self.turn.of * len(self.legs)
         self.deadline.listener.tell(
             Progress(
-                0, self.wanted, 0.0, seconds, None, step.criterion, stage, stages, self.step,
+                0, self.wanted, 0.0, seconds, None, float(step.criterion), stage, stages, self.step,
                 max(leg.most, self.step), self._left(seconds / self.done),
             )
         )  # fmt: skip

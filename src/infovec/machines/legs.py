@@ -11,7 +11,7 @@ __all__ = ["before_last", "is_separable", "legs_of", "many_parameters", "unguide
 
 _UNTOLD = 4  # evaluations that find the magnitude of the length scales
 _FIRST, _FIRST_FOR_MANY, _FOR_CLASSES = 14, 80, 12  # evaluations of the first stage
-_MORE_ROWS, _SAME_ROWS = 5, 2  # of a later one
+_MORE_ROWS, _SAME_ROWS = 4, 1  # of a later one
 _FEW_ROWS, _FEW, _FOR_COLUMNS = 1000, 15, 30  # where columns are tried with length scales of their own
 _REFINING = 6  # where rows left out have a say
 _NO_GRADIENT = 0.5  # of an evaluation, without its gradient
