@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from ..learning import MOST_FOR_COLUMNS, MOST_TRIALS, Model, most_starts, separable
+from ..likelihoods import Discrete
+from ..likelihoods.classes import ClassLikelihood
 from .course import Leg
 from .machine import Machine
 from .staged import MANY, Stage, Staged
@@ -11,12 +13,12 @@ __all__ = ["before_last", "is_separable", "legs_of", "many_parameters", "unguide
 
 _UNTOLD = 4  # evaluations that find the magnitude of the length scales
 _FIRST, _FIRST_FOR_MANY, _FOR_CLASSES = 14, 80, 12  # evaluations of the first stage
-_MORE_ROWS, _SAME_ROWS = 4, 1  # of a later one
-_FEW_ROWS, _FEW, _FOR_COLUMNS = 1000, 15, 30  # where columns are tried with length scales of their own
+_MORE_ROWS, _SAME_ROWS, _NUMBERS = 4, 2, 6  # of a later one; of numbers there is more to learn than of labels
+_FEW_ROWS, _FEW, _FOR_COLUMNS = 1000, 18, 30  # where columns are tried with length scales of their own
 _REFINING = 6  # where rows left out have a say
 _NO_GRADIENT = 0.5  # of an evaluation, without its gradient
-_SHARP = 1.8  # times the evaluations of one function: a class against the rest is told with more certainty
-_ANEW = 3.0  # where every class selects anew, and begins without sites
+_SHARP = 1.6  # times the evaluations of one function: a class against the rest is told with more certainty
+_ANEW = 2.5  # where every class selects anew, and begins without sites
 
 
 def legs_of(machine: Machine, model: Model, plan: Sequence[Stage]) -> list[Leg]:
@@ -46,6 +48,8 @@ def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int
 
 def _usual(model: Model, plan: Sequence[Stage], number: int, several: bool) -> int:
     """Evaluations of a climb with the length scales as they are."""
+    if number and not isinstance(model.likelihood, Discrete | ClassLikelihood):
+        return _NUMBERS
     if number:
         return _MORE_ROWS if plan[number].rows > plan[number - 1].rows else _SAME_ROWS
     if several:
