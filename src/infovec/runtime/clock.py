@@ -12,8 +12,9 @@ _FINE = 1e-5  # seconds that a clock must tell apart
 _SIZES, _ENOUGH = (64, 512, 4096), 5e-4  # rows to measure with: more as long as they take less than so many seconds
 
 
-def seconds_of(action: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
-    """Seconds that an action takes."""
+def seconds_of(action: Callable[[], object], alone: bool = False) -> float:
+    """Seconds that an action takes, of this thread alone or by the clock."""
+    clock = time.thread_time if alone else time.perf_counter
     start = clock()
     action()
     return clock() - start
@@ -22,7 +23,7 @@ def seconds_of(action: Callable[[], object], clock: Callable[[], float] = time.p
 def best_of_three(action: Callable[[], object]) -> float:
     """Seconds that an action takes when nothing else gets in its way; with one thread other programs do not count."""
     alone = n_threads() == 1 and time.get_clock_info("thread_time").resolution < _FINE
-    return min(seconds_of(action, time.thread_time if alone else time.perf_counter) for _ in range(3))
+    return min(seconds_of(action, alone) for _ in range(3))
 
 
 def seconds_per_row(once: Callable[[int], Callable[[], object]], n: int) -> float:
