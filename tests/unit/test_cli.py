@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import re
 
 import numpy as np
 import pytest
@@ -55,6 +56,15 @@ def folder(tmp_path_factory):
     run("fit", folder / "price.csv", "-t", "price", "-o", folder / "price.ivm", *common)
     run("fit", folder / "grade.csv", "-t", "grade", "--order", "low,middle,high", "-o", folder / "grade.ivm", *common)
     return folder
+
+
+def test_fit_says_how_far_learning_is(folder, monkeypatch, tmp_path):
+    monkeypatch.setattr("infovec.cli.screen._EVERY", 0.0)
+    said = run("fit", folder / "spam.csv", "-t", "kind", "-o", tmp_path / "m.ivm", "--active", 20).stderr
+    lines = [line for line in said.splitlines() if line.startswith("fitting: learning")]
+    assert lines
+    for line in lines:
+        assert re.search(r"stage \d+ of \d+, step \d+ of at most \d+, about \d+\.\d s left, log evidence -", line)
 
 
 def read(text):

@@ -88,10 +88,9 @@ def _told(tell: Tell, begun: list[bool]) -> Any:
 
     def callback(progress: Progress) -> bool:
         begun[:] = [True]
-        if progress.log_evidence is not None and not progress.included:
-            tell(f"learning, log evidence {progress.log_evidence:.1f}", None)
-            return False
-        if progress.log_evidence is not None:
+        if progress.learning:
+            tell(f"learning, {progress.way}, log evidence {progress.log_evidence:.1f}", None)
+        elif progress.log_evidence is not None:
             tell(f"inference, log evidence {progress.log_evidence:.1f}", None)
         else:
             tell(f"{progress.included} of {progress.wanted} rows included", progress.included / progress.wanted)

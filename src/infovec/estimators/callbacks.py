@@ -80,4 +80,4 @@ def _subtasks(estimator: BaseEstimator) -> Callback:
 def _stage(progress: Progress) -> str:
     if progress.log_evidence is None:
         return "selection"
-    return "inference" if progress.included else "learning"
+    return "learning" if progress.learning else "inference"

@@ -128,7 +128,8 @@ class IVMClassifier(DiscreteMachine):
         Whether to keep what is needed to ``grow``, or to go on when fitted again to the same data with more n_active.
     callback : callable, optional
         Called after every step of learning, block of rows and sweep with a ``Progress``; a true answer ends that stage,
-        and the fit goes on with what there is.
+        and the fit goes on with what there is. While parameters are learned it says which step it is, and the seconds
+        that are probably left.
     random_state : int, RandomState or None
         Breaks ties; at the start all rows of a stationary kernel tie.
     verbose : int

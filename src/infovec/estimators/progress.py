@@ -28,8 +28,10 @@ class ProgressBar:
         )
 
     def _text(self, progress: Progress) -> str:
-        if progress.log_evidence is not None and not progress.included:
-            return f"infovec: learning, log evidence {progress.log_evidence:.1f}, {progress.seconds:.1f} s"
+        if progress.learning:
+            return (
+                f"infovec: learning, log evidence {progress.log_evidence:.1f}, {progress.seconds:.1f} s, {progress.way}"
+            )
         if progress.log_evidence is not None:
             return (
                 f"infovec: {progress.included} active rows, log evidence of all rows {progress.log_evidence:.1f}, "

@@ -15,10 +15,10 @@ from .basis import make_basis
 
 __all__ = ["SweepRates", "calibrate", "predict_bytes", "predict_evaluations", "predict_seconds"]
 
-_SAMPLE = 8192  # rows to calibrate with
+_SAMPLE = 1024  # rows to calibrate with
 _ROW = 27  # numbers for each row: as it is given, its site, steps and those before, variances, cavity, without its site
-_DEPTH = 256  # active rows to calibrate with, and half as many
-_USUAL_SWEEPS = 8  # over all rows; later ones visit fewer, and early ones see part of a large active set
+_DEPTH = 512  # active rows to calibrate with, and half as many
+_USUAL_SWEEPS = 10  # over all rows; later ones visit fewer, and early ones see part of a large active set
 _SWEEPS_ON = 8  # when inference goes on from sites for parameters nearby
 _GRADIENT = 4  # sweeps that take as long as a gradient does
 
@@ -57,7 +57,7 @@ def predict_seconds(rates: SweepRates, n: int, d: int, kept_share: float) -> flo
     return project * (1.0 + (1.0 - kept_share) * rates.sweeps) + sweep * rates.sweeps
 
 
-def predict_evaluations(rates: SweepRates, n: int, d: int, number: int) -> float:
+def predict_evaluations(rates: SweepRates, n: int, d: int, number: float) -> float:
     """Seconds for a number of evaluations of the evidence and its gradient, each for other parameters."""
     project, sweep = (_extrapolate(rates.sizes, pair, d) * n / rates.rows for pair in (rates.project, rates.sweep))
     sweeps = 1 if rates.sweeps == 1 else _SWEEPS_ON

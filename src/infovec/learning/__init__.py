@@ -3,7 +3,7 @@
 from .against_rest import RestEvidence
 from .bound import VariationalBound, learn_kernels
 from .class_kernels import ClassKernels
-from .climb import climb, minor_steps
+from .climb import climb, minor_steps, most_evaluations
 from .curvature import Curvature
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
@@ -12,14 +12,16 @@ from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
 from .optimise import Step, find_scale, optimise
 from .pairs import PairObjective, learn_factorised
 from .priors import Gamma, Normal, slh_priors
-from .refine import refine_scales
-from .separation import alike, separable, separate
+from .refine import MOST_TRIALS, refine_scales
+from .separation import MOST_FOR_COLUMNS, alike, separable, separate
 from .settings import CRITERIA, Learning
-from .starts import best_of_starts, second_look, starts
+from .starts import best_of_starts, most_starts, second_look, starts
 
 __all__ = [
     "CRITERIA",
     "FACTORISED",
+    "MOST_FOR_COLUMNS",
+    "MOST_TRIALS",
     "ClassKernels",
     "CoupledEvidence",
     "Curvature",
@@ -42,6 +44,8 @@ __all__ = [
     "learn_factorised",
     "learn_kernels",
     "minor_steps",
+    "most_evaluations",
+    "most_starts",
     "optimise",
     "refine_scales",
     "second_look",

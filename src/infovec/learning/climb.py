@@ -14,7 +14,7 @@ from .factorised import FactorisedObjective
 from .model import Model
 from .optimise import Step, optimise
 
-__all__ = ["climb", "minor_steps"]
+__all__ = ["climb", "minor_steps", "most_evaluations"]
 
 _TRIALS = 8  # points of a line search
 _SHORTER = 0.3
@@ -38,6 +38,12 @@ def minor_steps(
         found, more = climb(objective, model, 1, sites, watch)
         steps += more
     return found, steps
+
+
+def most_evaluations(iterations: int, sites: str) -> int:
+    """Return how many evaluations minor steps take at most."""
+    a_climb = 1 + 2 * _TRIALS  # along two directions
+    return 2 * iterations + a_climb if sites == "constant" else iterations * a_climb
 
 
 def climb(

@@ -10,9 +10,10 @@ from ..runtime import Late, check
 from .model import Model
 from .optimise import Step
 
-__all__ = ["refine_scales"]
+__all__ = ["MOST_TRIALS", "refine_scales"]
 
 _MOST = 8  # steps either way
+MOST_TRIALS = 2 * _MOST
 
 
 class LeavesOut(Protocol):

@@ -11,7 +11,7 @@ from .model import Model
 from .optimise import Climbed, Step, optimise
 from .starts import second_look
 
-__all__ = ["MOST_COLUMNS", "alike", "separable", "separate"]
+__all__ = ["MOST_COLUMNS", "MOST_FOR_COLUMNS", "alike", "separable", "separate"]
 
 MOST_COLUMNS = 500  # whose length scales are learned one by one unless asked for
 _ROWS = 1  # for each column at least
@@ -21,6 +21,7 @@ _CHANCE = 0.5  # of that price, which a length scale brings that says nothing
 _ITERATIONS = 50
 _TOLERANCE = (1e-4, 1e-5)  # of an objective that needs sweeps, and of one that is exact
 _LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on
+MOST_FOR_COLUMNS = 2 * (_LOOK + _ITERATIONS)  # evaluations
 
 
 def separable(model: Model, n: int, p: int) -> bool:

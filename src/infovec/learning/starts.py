@@ -9,7 +9,7 @@ from .curvature import Curvature
 from .model import Model
 from .optimise import Climbed, Step, find_scale, optimise
 
-__all__ = ["best_of_starts", "second_look", "starts"]
+__all__ = ["best_of_starts", "most_starts", "second_look", "starts"]
 
 _NOISIER = 5.0  # times the noise variance of the other start
 
@@ -37,6 +37,11 @@ def starts(objective: Callable[[Model], tuple[float, Floats]], model: Model, noi
     if not noisier or not step.any():
         return given
     return [*given, *(one.with_theta(np.clip(one.theta + step, low, high)) for one in given)]
+
+
+def most_starts(many: bool) -> int:
+    """Return from how many starts the best is taken at most: each with more noise and a second look if ``many``."""
+    return 5 if many else 2
 
 
 def second_look(model: Model) -> Model:

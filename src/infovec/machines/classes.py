@@ -74,7 +74,10 @@ class ClassMachine(Staged):
         The evidence of classes that are independent, or nearly so, prefers functions smoother than those that tell the
         classes apart best. Few rows would be predicted best by chance.
         """
-        return refine_scales(objective, model, SHORTER, watch) if self.data.n >= TELLING else model
+        return refine_scales(objective, model, SHORTER, watch) if self.refines(self.data.n) else model
+
+    def refines(self, n: int) -> bool:
+        return n >= TELLING
 
     def taking_turns(self) -> Driver | InTurns:
         """Return a selector that lets the classes take turns; without labels there is nothing to take turns for."""

@@ -8,6 +8,7 @@ from ..learning import Learning, Model, alike
 from ..likelihoods import Likelihood
 from ..runtime import Deadline
 from .against_rest import AgainstRest
+from .course import ONLY, Turn
 from .learned import Learned
 from .machine import Machine
 from .major_steps import learn_by_major_steps
@@ -20,7 +21,7 @@ __all__ = ["learn"]
 _SPREAD = 1.0  # of the steps between one start and another, on the free scale
 
 
-def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning) -> Learned[Machine]:
+def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning, turn: Turn = ONLY) -> Learned[Machine]:
     """Find parameters of kernel and likelihood.
 
     Parameters
@@ -34,29 +35,32 @@ def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning) 
     learning : Learning
         The EP evidence is that of the posterior that will be fitted, with many functions that of the projected one;
         other criteria are those of the factorised one.
+    turn : Turn
+        Which of several classes that learn one after the other it is for.
     """
     if isinstance(machine, AgainstRest) and machine.kernels:
         return _learn_each(machine, tied, deadline, learning)  # type: ignore[return-value]
     model = Model.begin(machine.kernel, cast(Likelihood, machine.likelihood), tied, learning)
-    best = _search(machine, model, deadline, learning)
+    searches = 1 + learning.restarts
+    best = _search(machine, model, deadline, learning, turn.part(0, searches))
     steps, rng = best.steps, np.random.default_rng(int(1e9 * machine.data.priority[0]))
-    for _ in range(learning.restarts):
+    for number in range(1, searches):
         if deadline.over:
             break
         low, high = model.bounds.T
         start = model.with_theta(np.clip(_SPREAD * rng.normal(size=model.size), low, high))
-        other = _search(machine, start, deadline, learning)
+        other = _search(machine, start, deadline, learning, turn.part(number, searches))
         steps = steps + other.steps
         best = other if other.level > best.level else best
     return best._replace(steps=alike(steps, model, machine.data.X.shape[-1]))
 
 
-def _search(machine: Machine, model: Model, deadline: Deadline, learning: Learning) -> Learned[Machine]:
+def _search(machine: Machine, model: Model, deadline: Deadline, learning: Learning, turn: Turn) -> Learned[Machine]:
     """Learn from one start: by stages where there is an objective with all rows, else by major steps."""
     if isinstance(machine, Staged) and learning.by_all_rows:
-        return learn_by_stages(machine, model, deadline, learning)  # type: ignore[return-value]
+        return learn_by_stages(machine, model, deadline, learning, turn)  # type: ignore[return-value]
     assert isinstance(machine, OneFunction)
-    return learn_by_major_steps(machine, model, deadline, learning)  # type: ignore[return-value]
+    return learn_by_major_steps(machine, model, deadline, learning, turn)  # type: ignore[return-value]
 
 
 def _learn_each(machine: AgainstRest, tied: bool, deadline: Deadline, learning: Learning) -> Learned[AgainstRest]:
@@ -66,7 +70,7 @@ def _learn_each(machine: AgainstRest, tied: bool, deadline: Deadline, learning: 
         if found and deadline.listener.reason:
             break
         one = machine.machine(c)
-        learned = learn(one, tied, deadline.within(deadline.seconds / (C - c)), learning)
+        learned = learn(one, tied, deadline.within(deadline.seconds / (C - c)), learning, Turn(c, C))
         found.append(cast(Learned[OneFunction], learned))
     steps, level = [step for one in found for step in one.steps], sum(one.level for one in found)
     model = Model.begin(one.kernel, one.likelihood, tied, learning)

@@ -251,5 +251,7 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
 
     def refined(self, objective: Objective, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model whose length scales predict rows left out best, where these are enough to tell."""
-        telling = spreads(self.likelihood) and self.data.n >= _TELLING
-        return refine_scales(objective, model, _SHORTER, watch) if telling else model
+        return refine_scales(objective, model, _SHORTER, watch) if self.refines(self.data.n) else model
+
+    def refines(self, n: int) -> bool:
+        return spreads(self.likelihood) and n >= _TELLING

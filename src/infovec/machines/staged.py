@@ -65,6 +65,10 @@ class Staged(Machine):
         """Return the model after what learning there is by rows left out."""
 
     @abstractmethod
+    def refines(self, n: int) -> bool:
+        """Whether n rows are enough for that."""
+
+    @abstractmethod
     def timed(self) -> Machine:
         """Return the machine of one of the functions, by which it is told how long learning takes."""
 

@@ -1,6 +1,5 @@
 """Learning on the evidence of all rows: rows and active sets that grow, and the parameters that suit each of them."""
 
-import time
 from contextlib import suppress
 from itertools import repeat
 from typing import cast
@@ -9,18 +8,17 @@ import numpy as np
 
 from .._types import Rows
 from ..inference.cost import calibrate, predict_evaluations
-from ..learning import Curvature, Learning, Model, Step, best_of_starts, find_scale, optimise, separable, separate
+from ..learning import Curvature, Learning, Model, Step, best_of_starts, find_scale, optimise, separate
 from ..likelihoods import Likelihood
 from ..runtime import Deadline, Late, give_back, own_threads, work_until
 from .budget import learning_sizes
-from .learned import Learned, told
+from .course import ONLY, Course, Leg, Turn
+from .learned import Learned
+from .legs import before_last, is_separable, legs_of, many_parameters, unguided
 from .machine import Machine
-from .staged import MANY, Objective, Stage, Staged, stages
+from .staged import Objective, Stage, Staged, stages
 
 __all__ = ["learn_by_stages", "predict_seconds"]
-
-_USUAL = 20  # evaluations in a stage
-_USUAL_FOR_MANY = 100  # in the first one, where there are many parameters
 
 
 def learn_by_stages(
@@ -28,6 +26,7 @@ def learn_by_stages(
     model: Model,
     deadline: Deadline,
     learning: Learning = Learning(),
+    turn: Turn = ONLY,
 ) -> Learned[Staged]:
     """Maximise the evidence: cheaply at first, at the full active set in the end.
 
@@ -40,16 +39,17 @@ def learn_by_stages(
         When it is over the best parameters so far are taken; it is told of every evaluation.
     learning : Learning
         Of which the numbers of steps count, if they are given: for stages as large as the last one.
+    turn : Turn
+        Which of several searches it is.
     """
-    search = _Search(machine, model, deadline)
-    plan = _planned(_stages_of(machine, _many(model)), learning)
-    search.most_rows = max(stage.rows for stage in plan)
-    for number, stage in enumerate(plan):
+    plan = _planned(_stages_of(machine, many_parameters(model)), learning)
+    search = _Search(machine, model, plan, Course(legs_of(machine, model, plan), machine.work.wanted, deadline, turn))
+    for number in range(len(plan)):
         if deadline.over or not model.size:
             break
         give_back()  # what the stage before took
         with suppress(Late), work_until(deadline), own_threads():
-            search.run(stage, number == 0, number == min(1, max(len(plan) - 2, 0)), number == len(plan) - 1)
+            search.run(number)
     found = search.model
     learned = machine.with_parameters(found.kernel, found.likelihood, found.size).sufficient()
     return Learned(learned, search.steps, search.level)
@@ -58,23 +58,23 @@ def learn_by_stages(
 class _Search:
     """Parameters on their way through the stages."""
 
-    def __init__(self, machine: Staged, model: Model, deadline: Deadline) -> None:
-        self.whole, self.model, self.deadline, self.start = machine, model, deadline, time.perf_counter()
+    def __init__(self, machine: Staged, model: Model, plan: list[Stage], course: Course) -> None:
+        self.whole, self.model, self.plan, self.course = machine, model, plan, course
         self.part: Machine = machine  # that is learned on
         self.steps, self.level = list[Step](), -np.inf
-        self.most_rows = 0
+        self.most_rows = max(stage.rows for stage in plan)
         self.curvature, self.rows_before = Curvature(), 0
         self.objective: Objective | None = None
-        self.free = (
-            model.tied and not model.priors and model.limits is None
-        )  # nobody said how length scales are learned
+        self.free = unguided(model)
 
     def watch(self, step: Step) -> bool:
-        return told(self.deadline, self.part.shown(step), self.whole.work.wanted, self.start)
+        return self.course.tell(self.part.shown(step))
 
-    def run(self, stage: Stage, first: bool, before_last: bool, last: bool) -> None:
-        """Select, and move the parameters."""
-        rows, model = self.whole.data.sample(stage.rows), self.model
+    def run(self, number: int) -> None:
+        """Select, and move the parameters, in one of the stages."""
+        stage, first, model = self.plan[number], number == 0, self.model
+        self.course.begin(number)
+        rows = self.whole.data.sample(stage.rows)
         part = self.whole.part(rows, stage.active, model.kernel, model.likelihood).sufficient()
         self.part = part
         objective = part.objective(rows, [_at_random(part)] if first else part.active_sets(), stage.tolerance)
@@ -83,19 +83,23 @@ class _Search:
             self.curvature = self.curvature.times(len(rows) / self.rows_before)
         self.objective, self.rows_before = objective, len(rows)
         self._climb(objective, stage, first)
-        if before_last and _separable(part, self.model):
-            share = len(rows) / max(self.most_rows, len(rows))
-            found, more = separate(objective, self.model, part.data.p, self.level, share, self.watch)
-            self.steps += map(part.shown, more)
-            if found is not None:
-                self.model, _, self.curvature = found
-        if last and (part.n_functions > 1 or self.free):
+        if number == before_last(self.plan) and is_separable(part, self.model, len(rows)):
+            self._separate(objective, len(rows))
+        if number == len(self.plan) - 1 and (part.n_functions > 1 or self.free):
             self.model = part.refined(objective, self.model, self.watch)
+
+    def _separate(self, objective: Objective, n: int) -> None:
+        """Go on with a length scale for each column, if it pays."""
+        share = n / max(self.most_rows, n)
+        found, more = separate(objective, self.model, self.part.data.p, self.level, share, self.watch)
+        self.steps += map(self.part.shown, more)
+        if found is not None:
+            self.model, _, self.curvature = found
 
     def _climb(self, objective: Objective, stage: Stage, first: bool) -> None:
         """Maximise; one function also from other starts."""
         if first and self.whole.n_functions == 1:
-            found = best_of_starts(objective, self.model, _many(self.model), stage.iterations, self.watch)
+            found = best_of_starts(objective, self.model, many_parameters(self.model), stage.iterations, self.watch)
         else:
             model = find_scale(objective, self.model) if first else self.model
             tolerance = self.whole.learning_tolerance
@@ -103,14 +107,6 @@ class _Search:
         self.model, steps, self.curvature = found
         self.level = max((step.criterion for step in steps), default=self.level)
         self.steps += map(self.part.shown, steps)
-
-
-def _many(model: Model) -> bool:
-    return bool(model.of_kernel.sum() >= MANY)
-
-
-def _separable(machine: Machine, model: Model) -> bool:
-    return machine.n_functions == 1 and machine.data.X.ndim == 2 and separable(model, machine.data.n, machine.data.p)
 
 
 def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:
@@ -133,23 +129,16 @@ def _at_random(part: Machine) -> Rows:
 
 def predict_seconds(machine: Machine, tied: bool = False) -> float:
     """Seconds that learning will take, very roughly, as if it were by stages."""
-    total, C, one = 0.0, machine.n_functions, machine.timed() if isinstance(machine, Staged) else machine
-    likelihood = cast(Likelihood, one.likelihood)
-    model = Model.begin(one.kernel, likelihood, tied)
-    many = _many(model)
-    plan = _stages_of(machine, many)
-    for number, stage in enumerate(plan):
-        part = one.part(one.data.sample(stage.rows), stage.active, one.kernel, one.likelihood)
-        with own_threads():
-            rates = calibrate(
-                part.data.X,
-                part.data.y,
-                part.work.wanted,
-                part.kernel,
-                cast(Likelihood, part.likelihood),
-                part.work.dtype,
-            )
-            usual = _USUAL_FOR_MANY if many and number == 0 and C == 1 else min(2 * stage.iterations or 6, _USUAL)
-            usual += _USUAL if number == min(1, max(len(plan) - 2, 0)) and _separable(machine, model) else 0
-            total += C * predict_evaluations(rates, stage.rows, stage.active, usual)
-    return total
+    one = machine.timed() if isinstance(machine, Staged) else machine
+    model = Model.begin(one.kernel, cast(Likelihood, one.likelihood), tied)
+    plan = _stages_of(machine, many_parameters(model))
+    with own_threads():
+        return machine.n_functions * sum(_leg_seconds(one, leg) for leg in legs_of(machine, model, plan))
+
+
+def _leg_seconds(one: Machine, leg: Leg) -> float:
+    """Seconds of one function for a leg of learning, after a short calibration."""
+    part = one.part(one.data.sample(leg.rows), leg.active, one.kernel, one.likelihood)
+    data, likelihood = part.data, cast(Likelihood, part.likelihood)
+    rates = calibrate(data.X, data.y, part.work.wanted, part.kernel, likelihood, part.work.dtype)
+    return predict_evaluations(rates, leg.rows, leg.active, leg.worth)

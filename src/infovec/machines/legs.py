@@ -1,0 +1,81 @@
+"""How many evaluations the stages of learning take, usually and at most."""
+
+from collections.abc import Sequence
+
+from ..learning import MOST_FOR_COLUMNS, MOST_TRIALS, Model, most_starts, separable
+from ..likelihoods import Discrete
+from ..likelihoods.classes import ClassLikelihood
+from .course import Leg
+from .machine import Machine
+from .staged import MANY, Stage, Staged
+
+__all__ = ["before_last", "is_separable", "legs_of", "many_parameters", "unguided"]
+
+_UNTOLD = 4  # evaluations that find the magnitude of the length scales
+_FIRST, _FIRST_FOR_MANY, _FOR_CLASSES = 14, 80, 12  # evaluations of the first stage
+_MORE_ROWS, _SAME_ROWS, _NUMBERS = 4, 2, 6  # of a later one; of numbers there is more to learn than of labels
+_FEW_ROWS, _FEW, _FOR_COLUMNS = 1000, 18, 30  # where columns are tried with length scales of their own
+_REFINING = 6  # where rows left out have a say
+_NO_GRADIENT = 0.5  # of an evaluation, without its gradient
+_SHARP = 1.6  # times the evaluations of one function: a class against the rest is told with more certainty
+_ANEW = 2.5  # where every class selects anew, and begins without sites
+
+
+def legs_of(machine: Machine, model: Model, plan: Sequence[Stage]) -> list[Leg]:
+    """Return what the stages of learning mean in evaluations, from the parameters of a model."""
+    return [_leg(machine, model, plan, number) for number in range(len(plan))]
+
+
+def _leg(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> Leg:
+    stage, several, untold = plan[number], machine.n_functions > 1, 1 if number else _UNTOLD
+    usual, most = _climbing(machine, model, plan, number)
+    refining = number == len(plan) - 1 and (several or unguided(model)) and _refines(machine, stage)
+    trials, trial = _REFINING * refining, _ANEW if several else _NO_GRADIENT
+    worth = (untold + usual) * (_SHARP if several else 1.0) + trials * trial
+    return Leg(stage.rows, stage.active, usual + trials, most + MOST_TRIALS * refining, untold, worth)
+
+
+def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> tuple[float, int]:
+    """Evaluations with their gradients, usually and at most."""
+    stage, several = plan[number], machine.n_functions > 1
+    starts = most_starts(many_parameters(model)) if number == 0 and not several else 1
+    most = 2 * starts * stage.iterations
+    usual = min(_usual(model, plan, number, several), most)
+    if number == before_last(plan) and is_separable(machine, model, stage.rows):
+        return usual + (_FEW if stage.rows < _FEW_ROWS else _FOR_COLUMNS), most + MOST_FOR_COLUMNS
+    return usual, most
+
+
+def _usual(model: Model, plan: Sequence[Stage], number: int, several: bool) -> int:
+    """Evaluations of a climb with the length scales as they are."""
+    if number and not isinstance(model.likelihood, Discrete | ClassLikelihood):
+        return _NUMBERS
+    if number:
+        return _MORE_ROWS if plan[number].rows > plan[number - 1].rows else _SAME_ROWS
+    if several:
+        return _FOR_CLASSES
+    return _FIRST_FOR_MANY if many_parameters(model) else _FIRST
+
+
+def _refines(machine: Machine, stage: Stage) -> bool:
+    return isinstance(machine, Staged) and machine.refines(stage.rows)
+
+
+def before_last(plan: Sequence[Stage]) -> int:
+    """Return the number of the stage in which columns are tried with length scales of their own."""
+    return min(1, max(len(plan) - 2, 0))
+
+
+def many_parameters(model: Model) -> bool:
+    """Whether the kernel has many parameters."""
+    return bool(model.of_kernel.sum() >= MANY)
+
+
+def unguided(model: Model) -> bool:
+    """Whether nobody said how length scales are learned."""
+    return model.tied and not model.priors and model.limits is None
+
+
+def is_separable(machine: Machine, model: Model, n: int) -> bool:
+    """Whether columns are tried with length scales of their own, with so many rows."""
+    return machine.n_functions == 1 and machine.data.X.ndim == 2 and separable(model, n, machine.data.p)
