@@ -9,7 +9,7 @@ from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
 from .model import Model
 from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
-from .optimise import Step, find_scale, optimise
+from .optimise import Step, find_scale, optimise, value_at
 from .pairs import PairObjective, learn_factorised
 from .priors import Gamma, Normal, slh_priors
 from .refine import MOST_TRIALS, refine_scales
@@ -53,4 +53,5 @@ __all__ = [
     "separate",
     "slh_priors",
     "starts",
+    "value_at",
 ]

@@ -12,7 +12,7 @@ from ..runtime import Late, check
 from .curvature import NOTHING_KNOWN, Curvature
 from .model import Model
 
-__all__ = ["Climbed", "Step", "find_scale", "optimise"]
+__all__ = ["Climbed", "Step", "find_scale", "optimise", "value_at"]
 
 _TRIALS = 6  # points of a line search
 _SHORTER = (0.1, 0.5)  # least and largest share of a step that was too long
@@ -40,18 +40,20 @@ def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model)
     def trial(decade: float) -> Model:
         return model.with_theta(model.theta + decade * np.log(10.0) * model.scales)
 
-    def value(decade: float) -> float:
-        try:
-            return objective(trial(decade))[0]
-        except (InfovecError, np.linalg.LinAlgError):
-            return -np.inf
-
     with suppress(Late):
         for decade in _DECADES if model.scales.any() else ():
             if len(values) == _FEWEST and values[0.0] > max(values[-1.0], values[1.0]) + _PEAK:
                 break
-            values[decade] = value(decade)
+            values[decade] = value_at(objective, trial(decade))
     return trial(max(values, key=values.__getitem__)) if np.isfinite(list(values.values())).any() else model
+
+
+def value_at(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> float:
+    """Criterion of a model; minus infinity where there is none."""
+    try:
+        return objective(model)[0]
+    except (InfovecError, np.linalg.LinAlgError):
+        return -np.inf
 
 
 def optimise(

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Rows
 from ..inference.cost import calibrate, predict_evaluations
-from ..learning import Curvature, Learning, Model, Step, best_of_starts, find_scale, optimise, separate
+from ..learning import Curvature, Learning, Model, Step, best_of_starts, find_scale, optimise, separate, value_at
 from ..likelihoods import Likelihood
 from ..runtime import Deadline, Late, give_back, own_threads, work_until
 from .budget import learning_sizes
@@ -66,6 +66,7 @@ class _Search:
         self.curvature, self.rows_before = Curvature(), 0
         self.objective: Objective | None = None
         self.free = unguided(model)
+        self.earliest: Model | None = None  # found in the first stage
 
     def watch(self, step: Step) -> bool:
         return self.course.tell(self.part.shown(step))
@@ -83,10 +84,25 @@ class _Search:
             self.curvature = self.curvature.times(len(rows) / self.rows_before)
         self.objective, self.rows_before = objective, len(rows)
         self._climb(objective, stage, first)
+        if first:
+            self.earliest = self.model
+        elif number == len(self.plan) - 1 and part.n_functions == 1:
+            self._look_back(objective, stage)
         if number == before_last(self.plan) and is_separable(part, self.model, len(rows)):
             self._separate(objective, len(rows))
         if number == len(self.plan) - 1 and (part.n_functions > 1 or self.free):
             self.model = part.refined(objective, self.model, self.watch)
+
+    def _look_back(self, objective: Objective, stage: Stage) -> None:
+        """Begin again from what the first stage found if that is better here: few active rows may mislead."""
+        earliest = self.earliest
+        if earliest is None or np.array_equal(earliest.theta, self.model.theta):
+            return
+        if earliest.size < self.model.size:
+            earliest = earliest.separated(self.part.data.p)[0]
+        if value_at(objective, earliest) > self.level:
+            self.model, self.curvature = earliest, Curvature()
+            self._climb(objective, stage, False)
 
     def _separate(self, objective: Objective, n: int) -> None:
         """Go on with a length scale for each column, if it pays."""
