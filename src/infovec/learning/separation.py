@@ -8,7 +8,7 @@ from .._types import Floats
 from ..likelihoods import Discrete
 from .curvature import Curvature
 from .model import Model
-from .optimise import Climbed, Step, optimise
+from .optimise import Climbed, Step, optimise, value_at
 from .starts import second_look
 
 __all__ = ["MOST_COLUMNS", "MOST_FOR_COLUMNS", "alike", "separable", "separate"]
@@ -20,7 +20,8 @@ _PRICE = 1.0  # log evidence that a further length scale must bring
 _CHANCE = 0.5  # of that price, which a length scale brings that says nothing
 _ITERATIONS = 50
 _TOLERANCE = (1e-4, 1e-5)  # of an objective that needs sweeps, and of one that is exact
-_LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on
+_LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on,
+_PROMISING = 5.0  # or so much, however many columns there are
 MOST_FOR_COLUMNS = 2 * (_LOOK + _ITERATIONS)  # evaluations
 
 
@@ -55,17 +56,26 @@ def separate(
         Of all rows that parameters will be learned from. What a length scale brings by chance does not grow with them,
         what it brings in truth does.
     """
-    found, _ = model.separated(p)
+    found = _start(objective, model.separated(p)[0])
     price, steps, curvature = _PRICE * (found.size - model.size), list[Step](), Curvature()
     exact = model.likelihood.conjugate  # then an evaluation costs little
     for iterations, part in ((_ITERATIONS, 1.0),) if exact else ((_LOOK, _PROMISE), (_ITERATIONS, 1.0)):
         found, more, curvature = optimise(objective, found, iterations, watch, _TOLERANCE[exact], curvature)
         steps += more
         gain = max((step.criterion for step in more), default=-np.inf) - level
-        if gain <= part * _CHANCE * price * (1.0 + share):
+        wanted = part * _CHANCE * price * (1.0 + share)
+        if gain <= (wanted if part == 1.0 else min(wanted, _PROMISING)):
             return None, steps
     best = Climbed(found, steps, curvature)
     return (_second(objective, best, level + gain, watch) if exact else best), steps
+
+
+def _start(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:
+    """Return the model, or where learning began: a length scale that all share grows where few columns count."""
+    again = second_look(model)
+    if np.array_equal(again.theta, model.theta):
+        return model
+    return max((model, again), key=lambda start: value_at(objective, start))
 
 
 def _second(
