@@ -20,6 +20,8 @@ from .staged import Objective, Stage, Staged, stages
 
 __all__ = ["learn_by_stages", "predict_seconds"]
 
+_FAR = 1.0  # step of a parameter from one stage to another that is looked back upon
+
 
 def learn_by_stages(
     machine: Staged,
@@ -96,10 +98,10 @@ class _Search:
     def _look_back(self, objective: Objective, stage: Stage) -> None:
         """Begin again from what the first stage found if that is better here: few active rows may mislead."""
         earliest = self.earliest
-        if earliest is None or np.array_equal(earliest.theta, self.model.theta):
+        if earliest is None or earliest.size < self.model.size:  # separate length scales have paid for themselves
             return
-        if earliest.size < self.model.size:
-            earliest = earliest.separated(self.part.data.p)[0]
+        if np.max(np.abs(earliest.theta - self.model.theta), initial=0.0) <= _FAR:
+            return
         if value_at(objective, earliest) > self.level:
             self.model, self.curvature = earliest, Curvature()
             self._climb(objective, stage, False)
