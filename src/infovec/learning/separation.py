@@ -16,6 +16,7 @@ __all__ = ["MOST_COLUMNS", "MOST_FOR_COLUMNS", "alike", "separable", "separate"]
 MOST_COLUMNS = 500  # whose length scales are learned one by one unless asked for
 _ROWS = 1  # for each column at least
 _LABELS = 100  # rows at least where all that is known of each is a label
+_SEVERAL = 64  # columns, beyond which the whole price is asked for in any case: so many overfit
 _PRICE = 1.0  # log evidence that a further length scale must bring
 _CHANCE = 0.5  # of that price, which a length scale brings that says nothing
 _ITERATIONS = 50
@@ -63,7 +64,7 @@ def separate(
         found, more, curvature = optimise(objective, found, iterations, watch, _TOLERANCE[exact], curvature)
         steps += more
         gain = max((step.criterion for step in more), default=-np.inf) - level
-        wanted = part * _CHANCE * price * (1.0 + share)
+        wanted = part * price * (1.0 if p > _SEVERAL else _CHANCE * (1.0 + share))
         if gain <= (wanted if part == 1.0 else min(wanted, _PROMISING)):
             return None, steps
     best = Climbed(found, steps, curvature)
