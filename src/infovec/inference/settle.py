@@ -47,9 +47,8 @@ class Inference(NamedTuple):
 def settle(sites: Sites[S], tolerance: float, max_sweeps: int, watch: Watch | None, thorough: bool = True) -> Inference:
     """Sweep until the sites stand still, or no longer get anywhere.
 
-    It ends when a visit of all rows moves no site by more than the tolerance, or where that is not asked for
-    thoroughly, a visit of those that are not at rest, when somebody asks for it, when the
-    changes have stopped falling, and after ``max_sweeps``.
+    It ends when a visit of all rows moves no site by more than the tolerance (unless ``thorough``, a visit of those
+    that are not at rest), when somebody asks for it, when the changes have stopped falling, and after ``max_sweeps``.
     """
     course, sweeps, judged = _Course(sites), list[Sweep](), 0 if sites.steady else _UNSTEADY
     while True:

@@ -60,7 +60,8 @@ def separate(
     found = _start(objective, model.separated(p)[0])
     price, steps, curvature = _PRICE * (found.size - model.size), list[Step](), Curvature()
     exact = model.likelihood.conjugate  # then an evaluation costs little
-    for iterations, part in ((_ITERATIONS, 1.0),) if exact else ((_LOOK, _PROMISE), (_ITERATIONS, 1.0)):
+    looks = [(_LOOK, _PROMISE), (_ITERATIONS, 1.0)]
+    for iterations, part in looks[1:] if exact else looks:
         found, more, curvature = optimise(objective, found, iterations, watch, _TOLERANCE[exact], curvature)
         steps += more
         gain = max((step.criterion for step in more), default=-np.inf) - level

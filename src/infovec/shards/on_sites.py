@@ -1,5 +1,6 @@
 """Keeping, taking back and passing on the sites of rows, whether of one function or of every class."""
 
+from abc import ABC, abstractmethod
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -13,7 +14,7 @@ __all__ = ["WithSites"]
 S = TypeVar("S")
 
 
-class WithSites(Generic[S]):
+class WithSites(ABC, Generic[S]):
     """Sites of some rows, and those before the last sweeps; ``sums`` adds them up, as an S."""
 
     rows: Rows
@@ -25,18 +26,18 @@ class WithSites(Generic[S]):
     _step: Floats
     _trail: list[tuple[Floats, Floats, Floats]]  # sites before the last sweep, and the one before
 
+    @abstractmethod
     def sums(self) -> S:
         """Return the sites of all rows added up."""
-        raise NotImplementedError
 
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
         """Precisions and shifts of some rows, and of every class if there are any; zero for those not here."""
         return _rows_of(self.rows, rows, self.precision), _rows_of(self.rows, rows, self.b)
 
     @property
+    @abstractmethod
     def blur_var(self) -> Floats:
         """Variance by which the site of each row is blurred."""
-        raise NotImplementedError
 
     def latent_sites(self, rows: Rows) -> tuple[Floats, Floats]:
         r"""Return the sites of some rows on their latent values, which know no active set.
