@@ -251,6 +251,18 @@ def test_shards_streaming_and_rest_change_nothing():
     assert whole.sweeps[-1].rows == 300
 
 
+@pytest.mark.parametrize("tolerance", [1e-3, 3e-3])
+@pytest.mark.parametrize("variance", [3.0, 30.0, 300.0])
+def test_the_evidence_is_exact_to_second_order_while_rows_rest(variance, tolerance):
+    X, kernel = inputs(3000), RBF(0.8, variance) + Bias(0.5)
+    y, active = targets(Probit(), X), np.arange(0, 3000, 50)
+    exact = infer(project(kernel, Probit(), X, y, active)[0], tolerance=1e-9, max_sweeps=300).log_evidence
+    shards, _ = project(kernel, Probit(), X, y, active)
+    found = infer(shards, tolerance=tolerance, thorough=False)
+    assert found.sweeps[-1].rows < 3000  # some are at rest, with their sites after the last move
+    assert abs(found.log_evidence - exact) < 0.05
+
+
 def test_start_from_selection_ends_in_the_same_place():
     X = inputs(200)
     y, active = targets(Probit(), X), np.arange(0, 200, 10)

@@ -16,7 +16,7 @@ from .basis import make_basis
 __all__ = ["SweepRates", "calibrate", "predict_bytes", "predict_evaluations", "predict_seconds"]
 
 _SAMPLE = 1024  # rows to calibrate with
-_ROW = 27  # numbers for each row: as it is given, its site, steps and those before, variances, cavity, without its site
+_ROW = 28  # numbers for each row: as it is given, its site, steps and those before, variances, cavity, without its site
 _DEPTH = 512  # active rows to calibrate with, and half as many
 _USUAL_SWEEPS = 10  # over all rows; later ones visit fewer, and early ones see part of a large active set
 _SWEEPS_ON = 8  # when inference goes on from sites for parameters nearby

@@ -1,6 +1,8 @@
 """Length scales by what the posterior says of rows left out, where the evidence has found the rest."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import takewhile
 from typing import Protocol
 
 import numpy as np
@@ -12,8 +14,8 @@ from .optimise import Step
 
 __all__ = ["MOST_TRIALS", "refine_scales"]
 
-_MOST = 8  # steps either way
-MOST_TRIALS = 2 * _MOST
+_STEPS = (1, 3, 7)  # tried on either side
+MOST_TRIALS = 1 + 2 * len(_STEPS)
 
 
 class LeavesOut(Protocol):
@@ -28,29 +30,40 @@ def refine_scales(objective: LeavesOut, model: Model, factor: float, watch: Call
 
     The evidence asks how well the rows are predicted one after the other, most of them from few others; what is wanted
     is how well a further one is predicted from all of them, and this is often a less smooth function's.
+    Strides double until it gets worse; where the parabola through the last three is lowest is not tried itself.
     """
     tried: dict[int, float] = {}
-    steps = {k: model.with_theta(model.theta - k * np.log(factor) * model.scales) for k in range(-_MOST, _MOST)}
 
-    def loss(k: int) -> float:
-        if k in tried or k not in steps:
-            return tried.get(k, np.inf)
+    def at(k: float) -> Model:
+        return model.with_theta(model.theta - k * np.log(factor) * model.scales)
+
+    def better(k: int) -> bool:
+        """Try a step; whether it is the best so far."""
+        check()
         try:
-            check()
-            criterion, tried[k] = objective.left_out(steps[k])
-        except (InfovecError, np.linalg.LinAlgError, Late):
-            return np.inf
-        return np.inf if watch(Step(criterion, steps[k].theta)) else tried[k]
+            criterion, tried[k] = objective.left_out(at(k))
+        except (InfovecError, np.linalg.LinAlgError):
+            return False
+        if watch(Step(criterion, at(k).theta)):
+            raise Late
+        return tried[k] <= min(tried.values())
 
-    if model.scales.any() and np.isfinite(loss(0)):
-        at, stride = 0, 1
-        while stride:  # longer and longer ones, then shorter
-            way = next((way for way in (stride, -stride) if loss(at + way) < tried[at]), 0)
-            at += way
-            stride = 2 * stride if way and not _around(tried, at) else stride // 2
-    return steps[min(tried, key=tried.__getitem__)] if tried else model
+    with suppress(Late):
+        if model.scales.any() and better(0):
+            for way in (1, -1):
+                if list(takewhile(better, (way * k for k in _STEPS))):
+                    break
+    return at(_lowest(tried)) if tried else model
 
 
-def _around(tried: dict[int, float], at: int) -> bool:
-    """Whether something has been tried on either side."""
-    return min(tried) < at < max(tried)
+def _lowest(tried: dict[int, float]) -> float:
+    """Where the parabola through the best trial and its neighbours is lowest; the best itself if it has but one."""
+    best = min(tried, key=tried.__getitem__)
+    before, after = (k for k in tried if k < best), (k for k in tried if k > best)
+    a, c = max(before, default=None), min(after, default=None)
+    if a is None or c is None:
+        return best
+    fall, rise = (tried[a] - tried[best]) / (best - a), (tried[c] - tried[best]) / (c - best)
+    if fall + rise <= 0.0:
+        return best
+    return best + 0.5 * ((c - best) * fall - (best - a) * rise) / (fall + rise)

@@ -21,6 +21,10 @@ class Cavity(NamedTuple):
     cavity_var: Floats
     share: Floats  # 1 - pi q
 
+    def with_site(self, precision: Floats) -> "Cavity":
+        """Return the same cavities beside other sites, whose marginals are not known yet."""
+        return self._replace(share=1.0 / (1.0 + precision * self.cavity_var))
+
 
 def take_out(mean: Floats, var: Floats, precision: Floats, b: Floats, dtype: str) -> Cavity:
     """Take a row's own site out of its marginal; something is left of it in any case."""

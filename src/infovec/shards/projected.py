@@ -46,7 +46,7 @@ class ProjectedShard(OnRows, WithSites[Sums]):
         super().__init__(rows, X, kernel, dtype, blur, max_entries)
         self.y, self.likelihood, n = y, likelihood.take(rows), len(y)
         self.precision, self.b, self.log_site = np.zeros(n), np.zeros(n), np.zeros(n)
-        self._step = np.zeros((2, n))
+        self._step, self._log_moved = np.zeros((2, n)), np.zeros(n)
         self.proper = False  # whether no site may have a negative precision: a row then has its say on the mean alone
         self._trail = []
 
@@ -177,9 +177,11 @@ class ProjectedShard(OnRows, WithSites[Sums]):
 
         A row is no longer open when its site moved by less than ``still`` and would do so again: a site moves at most
         about as much as the largest of all did before, ``pace``, in proportion to its influence on the posterior.
+        The constant of a site at rest is that of the site after its last move: so it is exact to second order.
         """
         solve, open_, settled = row_solver(beliefs.Q, self.dtype), self._empty(), self._empty()
         steps, lock = list[Steps](), Lock()
+        self.log_site[~self.open] = self._log_moved[~self.open]
         self.remember()
 
         @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is looked for, and taken back
@@ -216,13 +218,14 @@ class ProjectedShard(OnRows, WithSites[Sums]):
         step, influence = in_units(site.precision - pi, site.b - b, cavity), in_units(site.precision, site.b, cavity)
         lost = ~np.isfinite(log_site + step.sum(axis=0))
         self.log_site[at] = log_site
-        self.precision[at] = np.where(lost, pi, pi + damping * (site.precision - pi))
-        self.b[at] = np.where(lost, b, b + damping * (site.b - b))
+        self.precision[at] = pi = np.where(lost, pi, pi + damping * (site.precision - pi))
+        self.b[at] = b = np.where(lost, b, b + damping * (site.b - b))
+        self._log_moved[at] = tilted.log_z - log_site_integral(pi, b, cavity.with_site(pi))
         return np.where(lost, np.inf, step), np.where(lost, 0.0, influence)
 
     def rest(self) -> None:
         """Drop what only further sweeps would need."""
-        self._trail, self._step = [], np.zeros((2, 0))
+        self._trail, self._step, self._log_moved = [], np.zeros((2, 0)), np.zeros(0)
 
     def exact(self) -> Sums:
         """Give all rows their sites where these are the likelihood itself, and no cavity matters."""
