@@ -1,6 +1,7 @@
 """Contract of every likelihood. A likelihood without an entry in CASES makes the suite fail."""
 
 import inspect
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import infovec.likelihoods as module
 from infovec.errors import ParameterError
 from infovec.likelihoods import Discrete, Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson, Probit, Role, StudentT
 from infovec.likelihoods.classes import ClassLikelihood
+from infovec.likelihoods.parts import row_bytes
 
 MEANS = [-30.0, -8.0, -1.5, 0.0, 0.3, 4.0, 30.0]
 VARS = [1e-6, 1e-3, 0.1, 1.0, 30.0, 1e3, 1e6]
@@ -75,6 +77,19 @@ def test_every_parameter_has_a_role(likelihood):
     assert set(likelihood.free_roles) <= {
         Role.NOISE_VARIANCE, Role.NOISE_SCALE, Role.BIAS, Role.REDUNDANT, Role.FREE,
     }  # fmt: skip
+
+
+@each_case
+def test_moments_of_a_row_take_no_more_memory_than_is_counted(likelihood, targets, real):
+    n = 4000
+    rng = np.random.default_rng(0)
+    y, mean, var = rng.choice(targets, n), 5.0 * rng.normal(size=n), rng.choice(VARS, n)
+    likelihood.tilted(y[:10], mean[:10], var[:10])  # tables are made once
+    tracemalloc.start()
+    likelihood.tilted(y, mean, var)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= n * row_bytes(likelihood)
 
 
 @each_case

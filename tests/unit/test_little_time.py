@@ -42,6 +42,27 @@ def test_rows_that_take_part_are_counted_beside_all_rows(approximation):
     assert raised.peak_bytes(raised.work.index.max_entries or raised.data.n * 100) <= limit
 
 
+@pytest.mark.parametrize("approximation", ["projected", "factorised"])
+def test_all_rows_are_counted_whether_double_precision_was_needed_before_or_not(approximation):
+    machine, _ = whole_machine(10_000, 1e7, approximation=approximation)
+    rows = np.arange(0, 10_000, 2)
+    assert machine.raised().only(rows).data.beside > machine.only(rows).data.beside > 0
+    again = machine.only(rows).only(np.arange(10))
+    assert again.data.beside == machine.only(rows).data.beside  # those in between are gone
+
+
+@pytest.mark.parametrize("approximation", ["projected", "factorised"])
+def test_posteriors_of_all_classes_are_counted_beside_a_class_in_double_precision(approximation):
+    X, y = ten_classes(5000)
+    model = IVMClassifier(n_active=100, multi_class="ovr", approximation=approximation, learn=None, max_memory=2e7)
+    machine = model._prepare(X, y, None)
+    one = machine.machine(0)
+    assert one.data.beside >= 8 * CLASSES * 100**2
+    raised = one.raised()
+    assert raised.work.dtype == "float64"
+    assert raised.peak_bytes(raised.work.index.max_entries or 5000 * 100) <= 2e7
+
+
 def test_inputs_of_rows_that_take_part_are_not_copied_in_double_precision():
     machine, X = whole_machine()
     rows = np.arange(0, 4000, 3)

@@ -17,6 +17,7 @@ from infovec.likelihoods import Gaussian, Ordinal, Probit, weighted
 from infovec.machines.defaults import REAL_LIKELIHOODS, column_spreads, default_kernel, ordinal
 from infovec.machines.sample import Sample
 from infovec.numerics.normal import log_interval, truncated
+from infovec.numerics.power_table import power_table
 from infovec.numerics.powers import by_quadrature, ndtr_power_moments
 
 
@@ -41,7 +42,9 @@ def test_powers_of_the_cumulative_gaussian_equal_brute_force():
 def test_tables_of_powers_equal_quadrature(power):
     means, variances = (-60.0, -8.0, -2.9, -1.0, 0.3, 4.0, 20.0), (0.0, 1e-9, 1e-3, 0.5, 2.3, 10.0, 1e4, 1e9)
     mean, var = (part.ravel() for part in np.meshgrid(means, variances))
-    found = ndtr_power_moments(mean, var, np.full(mean.size, power))
+    many = ndtr_power_moments(*(np.tile(part, 4) for part in (mean, var, np.full(mean.size, power))))
+    assert power_table.cache_info().currsize
+    found = [part[: mean.size] for part in many]
     quadrature = by_quadrature(mean, var, np.full(mean.size, power))
     for units, part, expected in zip((1.0, np.sqrt(1.0 + var), 1.0 + var), found, quadrature, strict=True):
         np.testing.assert_allclose(units * part, units * expected, rtol=3e-6, atol=3e-6)
@@ -49,6 +52,22 @@ def test_tables_of_powers_equal_quadrature(power):
         expected = tilted_by_panels(lambda z: power * Probit().log_prob(1.0, z), mean[i], var[i])
         units = np.array([1.0, np.sqrt(var[i]), var[i]])
         np.testing.assert_allclose(units * [part[i] for part in found], units * expected, rtol=3e-6, atol=3e-6)
+
+
+def test_tables_are_made_for_powers_of_many_rows_only():
+    power_table.cache_clear()
+    X, y, _ = data(300)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 300)
+    IVMClassifier(n_active=20, random_state=0).fit(X, y > 0, sample_weight=weight)  # a table for each would take long
+    assert power_table.cache_info().misses == 0
+    IVMClassifier(n_active=20, random_state=0).fit(X, y > 0, sample_weight=np.where(y > 0, 1.7, 1.0 - 0.2 * weight))
+    assert power_table.cache_info().misses == 0
+    X, y, _ = data(1000)
+    IVMClassifier(n_active=20, random_state=0).fit(X, y > 0, sample_weight=np.where(y > 0, 1.7, 0.8))
+    assert power_table.cache_info().misses == 2
+    crowd = np.repeat(np.linspace(0.5, 3.0, 40), 250)
+    ndtr_power_moments(np.zeros(crowd.size), np.ones(crowd.size), crowd)
+    assert power_table.cache_info().misses == 2 + 16
 
 
 @pytest.mark.parametrize("likelihood", [Ordinal([-1.0, 0.2, 2.0], slope=3.0), Probit(0.4, 2.0)], ids=str)

@@ -19,8 +19,15 @@ __all__ = ["in_parts", "row_bytes"]
 
 # Numbers that a row takes on the way to its moments: closed forms, a series of 24 terms, a mixture of 160 nodes, and
 # for any other likelihood quadrature of up to 192 nodes.
-_NUMBERS: dict[type[Likelihood], int] = {Gaussian: 16, Probit: 24, Ordinal: 48, Laplace: 48, Logit: 240, StudentT: 1300}
-_OTHERWISE = 1500
+_NUMBERS: dict[type[Likelihood], int] = {
+    Gaussian: 16,
+    Probit: 24,
+    Ordinal: 120,
+    Laplace: 48,
+    Logit: 240,
+    StudentT: 1300,
+}
+_OTHERWISE = 1600
 
 
 def row_bytes(likelihood: Any) -> int:

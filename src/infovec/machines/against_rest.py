@@ -45,9 +45,14 @@ class AgainstRest(ClassMachine):
     @classmethod
     def needs(cls, sizes: Sizes) -> Needs:
         """Memory of one class after the other, whose posteriors stay."""
-        stays = 8 * _FACTORS * sizes.n_functions * sizes.d**2
+        stays = cls._stays(sizes.n_functions, sizes.d)
         one = Needs(selection_need(sizes), inference_need(sizes)) if cls.all_rows else Needs(selection_need(sizes))
         return Needs(*(need._replace(fixed=need.fixed + stays) for need in one))
+
+    @staticmethod
+    def _stays(n_functions: int, d: int) -> int:
+        """Bytes of the posteriors of all classes."""
+        return 8 * _FACTORS * n_functions * d**2
 
     @property
     def fitted_kernel(self) -> Kernel | list[Kernel]:
@@ -58,8 +63,12 @@ class AgainstRest(ClassMachine):
         """Return the machine of one class, with the weights of the rows."""
         assert isinstance(self.likelihood, OneAgainstRest)
         one = self.one(c, self.work.wanted if wanted is None else wanted)
+        data = replace(one.data, beside=one.data.beside + self._stays(self.n_functions, self.work.wanted))
         return replace(
-            one, likelihood=self.likelihood.of_class(c), kernel=self.kernels[c] if self.kernels else self.kernel
+            one,
+            data=data,
+            likelihood=self.likelihood.of_class(c),
+            kernel=self.kernels[c] if self.kernels else self.kernel,
         )
 
     def with_machines(self, machines: Sequence[OneFunction]) -> "AgainstRest":

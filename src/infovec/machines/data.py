@@ -51,6 +51,11 @@ class Data:
         """How many columns the inputs have; one for objects."""
         return self.X.shape[1] if self.X.ndim == 2 else 1
 
+    @property
+    def some(self) -> bool:
+        """Whether others were given that take no part."""
+        return isinstance(self.given.X, SomeRows)
+
     def sample(self, size: int) -> Rows:
         """Return rows drawn at random, the same for the same random state, none of them held back."""
         order = np.argsort(self.priority, kind="stable")

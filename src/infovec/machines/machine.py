@@ -161,7 +161,7 @@ class Machine(ABC):
     def only(self, rows: Rows) -> Self:
         """Return the same on some rows, in order, as if no others had been given; the initial ones are among them."""
         own = self.sizes(0, self.work.itemsize)
-        data = replace(self.data.take(rows), beside=self.data.beside or own.given)
+        data = replace(self.data.take(rows), beside=self.data.beside if self.data.some else own.given)
         work = replace(
             self.work, initial=np.searchsorted(rows, self.work.initial),
             looked_at=min(self.work.looked_at, len(rows)), wanted=min(self.work.wanted, int(np.sum(~data.held_back))),

@@ -11,12 +11,10 @@ from .._types import Floats, Mask
 from .normal import hazard, hazard_excess, log_ndtr
 from .quadrature import TiltedMoments
 
-__all__ = ["LARGEST", "MOST_POWERS", "SMALLEST", "PowerTable", "Quadrature", "power_table"]
+__all__ = ["LARGEST", "SMALLEST", "PowerTable", "Quadrature", "power_table"]
 
 SMALLEST, LARGEST = 0.25, 5.0
 """Powers that are tabulated: those of others bend too much."""
-MOST_POWERS = 4
-"""Different powers at once, beyond which tables would cost more than they save."""
 
 _ENDS = -8.0, 10.0  # of the table, in deviations
 _LEAST = -6.5  # from which on it is used: a spline is worst at its ends; to the right of them nothing is left of R

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._types import Floats, Mask
 from .normal import hazard, hazard_excess, log_ndtr, truncated
-from .power_table import LARGEST, MOST_POWERS, SMALLEST, power_table
+from .power_table import LARGEST, SMALLEST, power_table
 from .quadrature import TiltedMoments, gauss_hermite
 
 __all__ = ["LARGEST_POWER", "bell_power_moments", "by_quadrature", "ndtr_power_moments"]
@@ -25,7 +25,7 @@ _REACH = 8.5  # standard deviations beyond which there is nothing
 _ORDER = 32
 _POINT = 1e-8  # change of the logarithm within a deviation below which the Gaussian is a point
 _AGREEMENT = 1e-7  # of half the order: the whole is far better
-_LOOKED_AT = 1000  # rows by which it is told whether powers are few
+_OFTEN, _TABLES = 200, 16  # rows of the same power for which there is a table, and how many tables there are at most
 _ROWS = 512  # at a time: their nodes stay in the cache
 
 
@@ -34,7 +34,7 @@ def ndtr_power_moments(mean: Floats, var: Floats, power: Floats) -> TiltedMoment
 
     .. math:: \log \int \Phi(z)^w \, N(z \mid m, s^2) \, dz, \qquad 0 < w \le 50
 
-    Small whole powers, and others if there are few different ones, are looked up in tables unless they are extreme.
+    Those that many rows have are looked up in tables unless they are extreme.
     """
     mean, var, power = np.broadcast_arrays(mean, var, power)
     found, left = np.empty((3, len(mean))), np.ones(len(mean), dtype=bool)
@@ -49,10 +49,10 @@ def ndtr_power_moments(mean: Floats, var: Floats, power: Floats) -> TiltedMoment
 
 
 def _tabulated(power: Floats) -> Floats:
-    """Return the powers that are looked up."""
-    some = np.unique(power[:_LOOKED_AT])
-    some = some[(some >= SMALLEST) & (some <= LARGEST)]
-    return some if len(some) <= MOST_POWERS else some[some == np.rint(some)]
+    """Return the powers that are looked up: those of many rows, since a table is as dear as some sweeps over them."""
+    some, count = np.unique(power[(power >= SMALLEST) & (power <= LARGEST)], return_counts=True)
+    frequent = np.argsort(-count, kind="stable")[:_TABLES]
+    return some[frequent[count[frequent] >= _OFTEN]]
 
 
 def by_quadrature(mean: Floats, var: Floats, power: Floats) -> TiltedMoments:
