@@ -14,6 +14,7 @@ __all__ = ["beyond_log", "binomial_upper", "relative_entropy", "relative_entropy
 
 _SERIES = 0.3  # largest argument of x - log(1 + x) by its series
 _TERMS = 14  # of which: the last one is below 1e-17 of the sum
+_SMALLEST = 1e-300  # probability that is told from zero
 _UNDERFLOW = -600.0  # log delta below which the tail itself is no floating point number
 
 
@@ -65,6 +66,8 @@ def binomial_upper(k: int, m: int, log_delta: float) -> float:
         return float(logsumexp(log_choose + j * log(-expm1(log_left)) + (m - j) * log_left)) - log_delta
 
     _, chernoff = _solve(k / m, 1.0 - k / m, -1.01 * log_delta / m)  # a bound, where the tail is below delta
+    if chernoff < 1e-20:  # what is left of one is below its rounding
+        return 1.0
     return -expm1(brentq(excess, log(chernoff), log1p(-k / m), xtol=1e-15, rtol=1e-14))
 
 
@@ -123,8 +126,10 @@ def _divergence_left(a: float, b: float, left: float) -> float:
 
 def _solve(a: float, b: float, epsilon: float) -> tuple[float, float]:
     """Return the step from (a, b) to (a + step, b - step) at relative entropy epsilon, and b - step, both accurate."""
-    if epsilon == 0.0 or b == 0.0:
+    if epsilon == 0.0:
         return 0.0, b
+    if b < _SMALLEST:
+        return b, 0.0
     if a == 0.0:
         return -expm1(-epsilon), exp(-epsilon)
     if _divergence(a, b, 0.5 * b) >= epsilon:

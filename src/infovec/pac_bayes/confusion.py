@@ -123,13 +123,13 @@ def confusion_ball(
 
 def _largest(p: Floats, c: Floats, radius: float) -> float:
     """Return the largest c'q with D[p || q] at most the radius, for c of which the largest is zero."""
-    seen = p > 0.0
+    seen = p > 1e-300  # a smaller one has no logarithm to be trusted
     p, c = p[seen], c[seen]
 
     def at(rho: float) -> tuple[float, Floats]:
         """Return D[p || q] and q, for the multiplier rho."""
-        y = c / (c - rho)
-        z = (p @ y - y) / (1.0 - p @ y)  # q / p - 1
+        y, s = c / (c - rho), rho / (rho - c)  # y + s = 1, and q is p s divided by its sum
+        z = (p @ y - y) / (p @ s) if rho > 1.0 else s / (p @ s) - 1.0  # q / p - 1
         return float(p @ beyond_log(z)), p * (1.0 + z)
 
     if c.max() < 0.0:  # zero belongs to an outcome that was not seen

@@ -14,6 +14,7 @@ __all__ = ["Votes", "votes_of_classes", "votes_of_ordered", "votes_of_two"]
 _REACH = 7.0  # deviations; what is beyond has a probability of 1.3e-12
 _STEPS = 5.0  # in the smallest deviation of a row: an error of about exp(-2 pi 5)
 _MOST = 20_000  # nodes of a row, beyond which its steps are longer and its error is larger
+_FINEST = 1e-9  # deviation in units of the means, below which rounding is felt and nothing is claimed
 _BYTES = 64 * 2**20
 
 
@@ -68,10 +69,11 @@ def votes_of_classes(mean: Floats, var: Floats) -> Votes:
     ----------
     mean, var : array of shape (n, C)
     """
-    sd = np.maximum(np.sqrt(var), 1e-150)
+    size = _FINEST * np.abs(mean).max(axis=1, keepdims=True) + 1e-150
+    sd = np.maximum(np.sqrt(var), size)
     low, high = np.max(mean - _REACH * sd, axis=1), np.max(mean + _REACH * sd, axis=1)
     least = sd.min(axis=1)
-    nodes = np.ceil(np.minimum(_STEPS * (high - low) / least, _MOST)).astype(np.intp) + 1
+    nodes = np.ceil(np.minimum(_STEPS * (high - low) / least, _MOST)).astype(np.intp) + 2
     probability = np.empty(mean.shape)
     order = np.argsort(nodes, kind="stable")
     start = 0
@@ -81,7 +83,8 @@ def votes_of_classes(mean: Floats, var: Floats) -> Votes:
         nodes[rows] = nodes[rows].max()
         probability[rows] = _trapezoids(mean[rows], sd[rows], low[rows], high[rows], int(nodes[rows[0]]))
         start += len(rows)
-    return Votes(probability, _error(sd, (high - low) / (nodes - 1)))
+    error = np.where(np.any(np.sqrt(var) <= size, axis=1), 1.0, _error(sd, (high - low) / (nodes - 1)))
+    return Votes(probability, error)
 
 
 def _trapezoids(mean: Floats, sd: Floats, low: Floats, high: Floats, nodes: int) -> Floats:
