@@ -162,10 +162,10 @@ class Certifying(DiscreteMachine):
         place = {label: k for k, label in enumerate(self.classes_.tolist())}
         own = [place.get(label, -1) for label in labels.tolist()]
         if min(own) < 0:
-            raise ParameterError(f"y has {labels[own.index(-1)]!r}, which is none of the classes of the model")
+            raise ParameterError(f"y has {labels.tolist()[own.index(-1)]!r}, which is none of the classes of the model")
         if len(set(own)) == 1:
             raise ParameterError(
-                f"all rows are of class {labels[0]!r}: rows of one class are no sample of what the model was fitted to"
+                f"all rows are of class {labels.tolist()[0]!r}: rows of one class are no sample of what the model was fitted to"
             )
         inputs = self._read(X)
         if inputs.shape[0] != len(labels):

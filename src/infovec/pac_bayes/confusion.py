@@ -37,7 +37,7 @@ def log_moment_of_outcomes(n: int, n_outcomes: int) -> float:
     return last
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ball:
     r"""The distributions that are possible given what was seen (Thesis 3.6).
 
@@ -61,6 +61,13 @@ class Ball:
         if not np.all(centre >= 0.0) or not abs(centre.sum() - 1.0) < 1e-9 or not self.radius >= 0.0:
             raise ParameterError("a ball needs shares that sum to one, and a radius of zero or more")
         object.__setattr__(self, "centre", centre / centre.sum())
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, Ball) and (self.radius, self.slack) == (other.radius, other.slack)
+        return same and np.array_equal(self.centre, other.centre)
+
+    def __hash__(self) -> int:
+        return hash((self.centre.tobytes(), self.radius, self.slack))
 
     def largest(self, c: Floats) -> float:
         r"""Largest value of c'p in the ball (Thesis B.1 for any c).
