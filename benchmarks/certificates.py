@@ -53,7 +53,7 @@ class World:
             labels = (rng.random((n, 1)) > np.cumsum(self.probability[at], axis=1)).sum(axis=1)
             labels = np.minimum(labels, self.n_classes - 1)
             if len(np.unique(labels)) == self.n_classes and len(np.unique(labels[: n // 2])) == self.n_classes:
-                return self.points[at] + 1e-9 * rng.standard_normal((n, 1)), labels  # no two rows are the same
+                return self.points[at], labels
 
 
 def worlds() -> dict[str, World]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._types import Array
+from .._types import Array, Rows
 from ..datasets import Block, Reading, open_source
 from ..errors import CellError, DataError
 from ..evaluation import ClassPredictions, NumberPredictions, figure_rows, joined, reject_rows
@@ -15,7 +15,7 @@ from .reporting import check_report, write_report
 from .screen import Screen
 from .table import Encoder
 
-__all__ = ["run"]
+__all__ = ["own_classes", "run"]
 
 _SAMPLE = 2000  # rows for the learning curve of a report
 
@@ -61,6 +61,11 @@ def _targets(model: Model, predictions: ClassPredictions | NumberPredictions) ->
 
 
 def _judge_classes(model: Model, X: Any, block: Block, name: str) -> ClassPredictions:
+    return ClassPredictions.of(model.estimator, X, own_classes(model, block, name))
+
+
+def own_classes(model: Model, block: Block, name: str) -> Rows:
+    """Return the numbers of the classes of some rows."""
     place = {label: k for k, label in enumerate(model.estimator.classes_.tolist())}
     labels = _labels(model, block)
     own = [place.get(label) for label in labels]
@@ -70,7 +75,7 @@ def _judge_classes(model: Model, X: Any, block: Block, name: str) -> ClassPredic
             f"{name}, {block.place(row)}: the target {model.table.target!r} is {labels[row]!r}, none of the classes "
             f"of the model ({', '.join(map(str, list(place)[:8]))})"
         )
-    return ClassPredictions.of(model.estimator, X, np.array(own, dtype=np.intp))
+    return np.array(own, dtype=np.intp)
 
 
 def _labels(model: Model, block: Block) -> list[Any]:

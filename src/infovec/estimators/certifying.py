@@ -8,6 +8,7 @@ from math import lgamma, log
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -23,7 +24,10 @@ from .compressed import compressed
 from .discrete import DiscreteMachine
 from .gibbs import GibbsClassifier, votes
 
-__all__ = ["Certifying"]
+__all__ = ["Certifying", "split_rows"]
+
+_SINGLE = 1e-5  # difference, in deviations of a column, that may be rounding
+_DISTANCES = 4_000_000  # of rows from others at a time
 
 
 class Certifying(DiscreteMachine):
@@ -124,7 +128,7 @@ class Certifying(DiscreteMachine):
             raise ParameterError(f"split is the share of rows to learn on, between 0 and 1; got {split!r}")
         labels = column_or_1d(y)
         _check_groups(groups, len(labels))
-        first, second = _split(len(labels), split, self.random_state)
+        first, second = split_rows(len(labels), split, self.random_state)
         if missing := sorted(set(labels[second].tolist()) - set(labels[first].tolist()), key=str):
             raise ParameterError(
                 f"class {missing[0]!r} has no row among those to learn on; leave rare classes out, or learn on more"
@@ -165,7 +169,8 @@ class Certifying(DiscreteMachine):
             raise ParameterError(f"y has {labels.tolist()[own.index(-1)]!r}, which is none of the classes of the model")
         if len(set(own)) == 1:
             raise ParameterError(
-                f"all rows are of class {labels.tolist()[0]!r}: rows of one class are no sample of what the model was fitted to"
+                f"all rows are of class {labels.tolist()[0]!r}: rows of one class are no sample of what the model was "
+                "fitted to"
             )
         inputs = self._read(X)
         if inputs.shape[0] != len(labels):
@@ -236,7 +241,7 @@ def _fixed(model: DiscreteMachine) -> Likelihood | ClassLikelihood:
     return replace(likelihood, power=1.0, spread=1.0) if isinstance(likelihood, ClassLikelihood) else likelihood
 
 
-def _split(n: int, share: float, random_state: int | np.random.RandomState | None) -> tuple[Rows, Rows]:
+def split_rows(n: int, share: float, random_state: int | np.random.RandomState | None) -> tuple[Rows, Rows]:
     """Return rows to learn on and rows to certify by, in the order given, drawn without a look at anything else."""
     size = round(share * n)
     if not 2 <= size <= n - 2:
@@ -269,12 +274,17 @@ def _log_candidates(candidates: int | Sequence[Kernel], kernel: Kernel) -> float
 
 
 def _same(A: Inputs, B: Inputs) -> bool:
-    """Whether inputs are equal, as a fit reads them."""
+    """Whether inputs are equal, up to single precision, in which a fit may have read them."""
     if sparse.issparse(A):
         return bool(sparse.issparse(B) and A.shape == B.shape and abs(A - B).nnz == 0)
     if A.dtype == object:
         return all(a is b or bool(np.all(a == b)) for a, b in zip(A, B, strict=True))
-    return bool(np.array_equal(A, B))
+    return A.shape == B.shape and bool(np.all(np.abs(A - B) <= _rounding(B)))
+
+
+def _rounding(vectors: Inputs) -> Inputs:
+    """Return the differences in every column that single precision may make."""
+    return _SINGLE * (vectors.std(axis=0) + 1e-2 * np.abs(vectors).max(axis=0)) + 1e-300
 
 
 def _has_rows(inputs: Inputs, vectors: Inputs, active: Rows) -> bool:
@@ -283,5 +293,12 @@ def _has_rows(inputs: Inputs, vectors: Inputs, active: Rows) -> bool:
         return True
     if not isinstance(inputs, np.ndarray) or inputs.dtype == object:
         return False
-    keys = {row.tobytes() for row in np.ascontiguousarray(inputs, dtype=np.float64)}
-    return len(keys) == len(inputs) and any(row.tobytes() in keys for row in np.ascontiguousarray(vectors))
+    if len(np.unique(inputs, axis=0)) < len(inputs):
+        return False
+    unit = _rounding(vectors)
+    return any(cdist(some / unit, inputs / unit, "chebyshev").min() <= 1.0 for some in _blocks(vectors, inputs))
+
+
+def _blocks(vectors: Inputs, inputs: Inputs) -> list[Inputs]:
+    """Return active inputs a few at a time, so that their distances to others take little memory."""
+    return np.array_split(vectors, 1 + vectors.shape[0] * inputs.shape[0] // _DISTANCES)

@@ -63,8 +63,9 @@ class Ball:
         object.__setattr__(self, "centre", centre / centre.sum())
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Ball) and (self.radius, self.slack) == (other.radius, other.slack)
-        return same and np.array_equal(self.centre, other.centre)
+        if not isinstance(other, Ball) or (self.radius, self.slack) != (other.radius, other.slack):
+            return False
+        return np.array_equal(self.centre, other.centre)
 
     def __hash__(self) -> int:
         return hash((self.centre.tobytes(), self.radius, self.slack))
