@@ -18,7 +18,7 @@ from experiments.report import claim, compare
 
 from .methods import Figures, Gaussian, Rows, ivm, ivm_bayes, laplace, select, svm
 
-__all__ = ["FULL", "QUICK", "Sizes", "digits", "run"]
+__all__ = ["FULL", "QUICK", "Gaussian", "Sizes", "digits", "ivm", "ivm_bayes", "laplace", "run", "shrunk"]
 
 PAPER = json.loads((Path(__file__).parent / "expected.json").read_text())
 IVM = [Gaussian(w, C) for w, C in product((0.5, 1.0, 2.0, 3.0, 5.0), (15.0, 30.0, 60.0, 120.0, 240.0))]
