@@ -257,6 +257,8 @@ def test_rows_held_out():
     assert found.relative_entropy == 0.0
     assert found.best_by == "test set"
     assert found.bayes_error < found.test_bound < found.best_bound < found.bayes_bound
+    chosen = model.certify(X[200:], y[200:], delta=0.04, held_out=True, candidates=4)
+    assert (chosen.test_bound, chosen.gibbs_bound) == pytest.approx((found.test_bound, found.gibbs_bound), rel=1e-12)
     three, z = rows(400, 3)
     model = IVMClassifier(n_active=20, random_state=0).fit(three[:200], z[:200])
     found = model.certify(three[200:], z[200:], held_out=True)

@@ -70,7 +70,7 @@ class Certifying(DiscreteMachine):
             Whether the fit, and whoever chose its parameters, has not seen these rows.
         candidates : int or sequence of Kernel
             From how many kernels, listed before the rows were seen, the one of the model was chosen by these rows; or
-            the list itself. It is paid for by the union bound.
+            the list itself. With ``held_out``: from how many fitted models. It is paid for by the union bound.
         groups : array-like of shape (n_samples,), optional
             Which rows belong together, such as those of one person. Rows of a group are not independent.
         sample_weight : None
@@ -93,7 +93,7 @@ class Certifying(DiscreteMachine):
         check_is_fitted(self)
         inputs, own = self._certified_rows(X, y, groups, sample_weight)
         if held_out:
-            return self._by_held_out(inputs, own, delta)
+            return self._by_held_out(inputs, own, delta, _log_candidates(candidates, None))
         self._check_rows(inputs)
         choices = _log_candidates(candidates, self._given_kernel()) + self._log_biases(own)
         observed = Observed(votes(self, inputs), own, _divergence(self), choices)
@@ -177,7 +177,7 @@ class Certifying(DiscreteMachine):
             raise ParameterError(f"X has {inputs.shape[0]} rows, y has {len(labels)}")
         return inputs, np.array(own, dtype=np.intp)
 
-    def _by_held_out(self, inputs: Inputs, own: Rows, delta: float) -> Certificate:
+    def _by_held_out(self, inputs: Inputs, own: Rows, delta: float, choices: float) -> Certificate:
         """Return the certificate by rows that the fit has not seen, for which the posterior is its own prior."""
         if _has_rows(inputs, self.active_vectors_, self.active_):
             raise ParameterError(
@@ -186,7 +186,7 @@ class Certifying(DiscreteMachine):
             )
         errors = int(np.sum(self.predict(inputs) != self.classes_[own]))
         prior = "the fit has not seen these rows, so that the posterior is its own prior"
-        observed = Observed(votes(self, inputs), own, 0.0, test_errors=errors, prior=prior)
+        observed = Observed(votes(self, inputs), own, 0.0, choices, test_errors=errors, prior=prior)
         return certificate(observed, delta, self.classes_)
 
     def _check_rows(self, inputs: Inputs) -> None:
@@ -263,12 +263,12 @@ def _check_groups(groups: ArrayLike | None, n: int) -> None:
         )
 
 
-def _log_candidates(candidates: int | Sequence[Kernel], kernel: Kernel) -> float:
+def _log_candidates(candidates: int | Sequence[Kernel], kernel: Kernel | None) -> float:
     if isinstance(candidates, int | np.integer) and candidates >= 1:
         return log(candidates)
     if not isinstance(candidates, Sequence) or not all(isinstance(k, Kernel) for k in candidates):
         raise ParameterError(f"candidates must be the kernels that were listed, or their number; got {candidates!r}")
-    if kernel not in candidates:
+    if kernel is not None and kernel not in candidates:
         raise ParameterError(f"{kernel!r}, the kernel of the model, is none of the candidates")
     return log(len(candidates))
 

@@ -262,5 +262,5 @@ def _events(observed: Observed, n_classes: int) -> dict[str, Any]:
         found["compression"] = lambda delta: compression_by_tail(errors, n, d, delta, unordered, two)
     if observed.test_errors is not None:
         k = observed.test_errors
-        found["test set"] = lambda delta: binomial_upper(k, n, -pay(delta, 0.0))
+        found["test set"] = lambda delta: binomial_upper(k, n, -pay(delta, choices))
     return found
