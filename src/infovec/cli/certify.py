@@ -7,9 +7,9 @@ import numpy as np
 from scipy import sparse
 
 from ..datasets import Reading, open_source
-from ..errors import CellError, DataError
+from ..errors import DataError
 from ..pac_bayes import Certificate
-from .evaluate import own_classes
+from .evaluate import encoded_blocks, own_classes
 from .gather import Gathered
 from .model import load_model
 from .outputs import check_outputs
@@ -31,13 +31,10 @@ def run(screen: Screen, model: str, data: str, delta: float, **options: Any) -> 
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
     with open_source(data, reading) as source, screen.work("reading") as tell, screen.warnings():
         encode = Encoder(loaded.table, source.name)
-        try:
-            for block in source.blocks(loaded.table.wanted(with_target=True)):
-                parts.append(encode(block))
-                own.append(own_classes(loaded, block, source.name))
-                tell(f"{sum(map(len, own))} rows", source.share_read())
-        except CellError as error:
-            raise DataError(f"{error}; the model takes numbers in this column") from error
+        for X, block in encoded_blocks(loaded, source, encode):
+            parts.append(X)
+            own.append(own_classes(loaded, block, source.name))
+            tell(f"{sum(map(len, own))} rows", source.share_read())
     if not parts:
         raise DataError(f"{source.name} has no rows")
     if (warning := encode.warning()) is not None:
