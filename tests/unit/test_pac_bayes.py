@@ -283,6 +283,7 @@ def test_balls_are_checked():
     with pytest.raises(ParameterError, match="one for each outcome"):
         Ball(np.array([0.5, 0.5]), 0.1).largest([1.0, 0.0, 0.0])
     assert Ball(np.array([0.5, 0.5]), 0.1).interval([3.0, 3.0]) == (3.0, 3.0)
+    assert Ball(np.array([0.5, 0.5]), 0.1, slack=0.6).interval([3.0, 4.0]) == (3.0, 4.0)
     ball = confusion_ball(np.array([[0.5, 0.1], [0.0, 0.4]]), 7.0, 50, 0.1, log(3.0))
     assert ball.radius == pytest.approx((7.0 + log_moment_of_outcomes(50, 4) + log(30.0)) / 50, rel=1e-14)
 

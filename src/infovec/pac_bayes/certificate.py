@@ -226,7 +226,7 @@ def certificate(observed: Observed, delta: float, classes: Array) -> Certificate
         observed.relative_entropy, slack, alone.get("margin"), alone.get("compression"), alone.get("test set"),
         observed.log_choices, observed.prior,
         confusion_ball(
-            observed.confusion(C), observed.relative_entropy, n, delta, observed.log_choices, min(1.0, 0.5 * C * slack)
+            observed.confusion(C), observed.relative_entropy, n, delta, observed.log_choices, min(1.0, C * slack)
         ),
     )  # fmt: skip
 

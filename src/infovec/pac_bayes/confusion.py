@@ -83,9 +83,10 @@ class Ball:
         c = np.asarray(c, dtype=np.float64).ravel()
         if c.shape != self.centre.shape or not np.all(np.isfinite(c)):
             raise ParameterError(f"c must be {len(self.centre)} finite numbers, one for each outcome")
-        slack = min(self.slack, 0.5)
+        slack, spread = self.slack, float(c.max() - c.min())
+        if slack >= 0.5:  # nothing is known
+            return float(c.max())
         radius = self.radius + float(entr(slack) + entr(1.0 - slack))
-        spread = float(c.max() - c.min())
         if spread == 0.0:
             return float(c[0])
         unit = (c - c.max()) / spread  # between -1 and 0
