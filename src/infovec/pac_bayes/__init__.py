@@ -4,7 +4,7 @@ The theorems are those of the Thesis, chapter 3 and appendix B, as functions of 
 """
 
 from .bernoulli import binomial_upper, relative_entropy, relative_entropy_lower, relative_entropy_upper
-from .certificate import Bound, Certificate, Compressed, Observed, certificate, theorem_3_1
+from .certificate import Bound, Certificate, Compressed, Observed, certificate
 from .compression import compression, compression_by_tail, log_arrangements
 from .confusion import Ball, confusion_ball, log_moment_of_outcomes, log_moment_of_types
 from .gibbs import (
@@ -59,7 +59,6 @@ __all__ = [
     "relative_entropy_between",
     "relative_entropy_lower",
     "relative_entropy_upper",
-    "theorem_3_1",
     "votes_of_classes",
     "votes_of_ordered",
     "votes_of_two",

@@ -12,11 +12,11 @@ from ..errors import ParameterError
 from .bernoulli import binomial_upper
 from .compression import compression_by_tail
 from .confusion import Ball, confusion_ball
-from .gibbs import Interval, bayes_upper, check_delta, gibbs, gibbs_maurer, pay
+from .gibbs import Interval, bayes_upper, check_delta, gibbs_maurer, pay
 from .margin import margin_bound
 from .rules import Votes
 
-__all__ = ["Bound", "Certificate", "Compressed", "Observed", "certificate", "theorem_3_1"]
+__all__ = ["Bound", "Certificate", "Compressed", "Observed", "certificate"]
 
 
 class Compressed(NamedTuple):
@@ -219,32 +219,24 @@ def certificate(observed: Observed, delta: float, classes: Array) -> Certificate
     shared = {name: event(delta / len(events)) for name, event in events.items()}
     if observed.test_errors is not None and C > 2:  # the vote is another rule than the predictions
         shared = {"test set": alone["test set"]}
-    best = min(shared, key=lambda name: shared[name])
+    best, gibbs = min(shared, key=lambda name: shared[name]), _gibbs(observed, delta)
+    ball = confusion_ball(
+        observed.confusion(C), observed.relative_entropy, n, delta, observed.log_choices, min(1.0, C * slack)
+    )
     return Certificate(
-        n, delta, tuple(np.asarray(classes).tolist()), error, _gibbs(observed, delta).upper,
-        _gibbs(observed, delta).lower, float(np.mean(observed.outvoted)), alone["twice Gibbs"], shared[best], best,
-        observed.relative_entropy, slack, alone.get("margin"), alone.get("compression"), alone.get("test set"),
-        observed.log_choices, observed.prior,
-        confusion_ball(
-            observed.confusion(C), observed.relative_entropy, n, delta, observed.log_choices, min(1.0, C * slack)
-        ),
+        n=n, delta=delta, classes=tuple(np.asarray(classes).tolist()), gibbs_error=error, gibbs_bound=gibbs.upper,
+        gibbs_lower=gibbs.lower, bayes_error=float(np.mean(observed.outvoted)), bayes_bound=alone["twice Gibbs"],
+        best_bound=shared[best], best_by=best, relative_entropy=observed.relative_entropy, quadrature_error=slack,
+        margin_bound=alone.get("margin"), compression_bound=alone.get("compression"), test_bound=alone.get("test set"),
+        log_choices=observed.log_choices, prior=observed.prior, confusion=ball,
     )  # fmt: skip
 
 
-def theorem_3_1(observed: Observed, delta: float) -> Interval:
-    """Return the interval of the Gibbs error as the Thesis has it, with n + 1 for Maurer's constant."""
-    return _with_slack(gibbs, observed, delta)
-
-
 def _gibbs(observed: Observed, delta: float) -> Interval:
-    return _with_slack(gibbs_maurer, observed, delta)
-
-
-def _with_slack(theorem: Any, observed: Observed, delta: float) -> Interval:
     """Return both ends, from an empirical error that may be wrong by what the quadrature is."""
     error, slack, n = float(np.mean(observed.wrong)), float(np.mean(observed.votes.error)), len(observed.own)
     low, high = (
-        theorem(e, observed.relative_entropy, n, delta, observed.log_choices)
+        gibbs_maurer(e, observed.relative_entropy, n, delta, observed.log_choices)
         for e in (max(0.0, error - slack), min(1.0, error + slack))
     )
     return Interval(low.lower, high.upper)
