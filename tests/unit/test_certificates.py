@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracles import gaussian_relative_entropy
+from scipy import sparse
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF as SKLEARN_RBF
 from sklearn.gaussian_process.kernels import ConstantKernel
@@ -209,6 +210,24 @@ def test_groups_of_one_row_and_weights_of_one_are_no_reason_to_refuse():
     X, y = rows(120)
     model = fitted(X, y)
     assert model.certify(X, y, groups=np.arange(120), sample_weight=np.ones(120)) == model.certify(X, y)
+
+
+def test_data_frames_and_sparse_matrices():
+    pandas = pytest.importorskip("pandas")
+    X, y = rows(200)
+    frame, labels = pandas.DataFrame(X, columns=["a", "b"]), pandas.Series(np.where(y, "yes", "no"))
+    plain = IVMClassifier(n_active=20, random_state=0).fit_certified(X, np.where(y, "yes", "no"))
+    model = IVMClassifier(n_active=20, random_state=0)
+    assert model.fit_certified(frame, labels).gibbs_bound == pytest.approx(plain.gibbs_bound, rel=1e-12)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    new, truth = rows(100, seed=5)
+    held = model.certify(pandas.DataFrame(new, columns=["a", "b"]), np.where(truth, "yes", "no"), held_out=True)
+    assert held.n == 100
+    S = sparse.csr_matrix(X)
+    model = fitted(S, y)
+    assert model.certify(S, y).gibbs_bound == pytest.approx(fitted(X, y).certify(X, y).gibbs_bound, rel=1e-9)
+    refusal(model, S[::-1], y[::-1], "not held out", held_out=True)
+    assert model.certify(sparse.csr_matrix(new), truth, held_out=True).n == 100
 
 
 def test_weights_of_the_fit_are_part_of_the_posterior():

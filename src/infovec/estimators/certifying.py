@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import lgamma, log
 
 import numpy as np
@@ -93,7 +94,7 @@ class Certifying(DiscreteMachine):
         check_is_fitted(self)
         inputs, own = self._certified_rows(X, y, groups, sample_weight)
         if held_out:
-            return self._by_held_out(inputs, own, delta, _log_candidates(candidates, None))
+            return self._by_held_out(X, inputs, own, delta, _log_candidates(candidates, None))
         self._check_rows(inputs)
         choices = _log_candidates(candidates, self._given_kernel()) + self._log_biases(own)
         observed = Observed(votes(self, inputs), own, _divergence(self), choices)
@@ -177,14 +178,14 @@ class Certifying(DiscreteMachine):
             raise ParameterError(f"X has {inputs.shape[0]} rows, y has {len(labels)}")
         return inputs, np.array(own, dtype=np.intp)
 
-    def _by_held_out(self, inputs: Inputs, own: Rows, delta: float, choices: float) -> Certificate:
+    def _by_held_out(self, X: object, inputs: Inputs, own: Rows, delta: float, choices: float) -> Certificate:
         """Return the certificate by rows that the fit has not seen, for which the posterior is its own prior."""
         if _has_rows(inputs, self.active_vectors_, self.active_):
             raise ParameterError(
                 "active rows of the fit are among these rows, so they are not held out; leave held_out=False for the "
                 "rows of the fit, and give others for held_out=True"
             )
-        errors = int(np.sum(self.predict(inputs) != self.classes_[own]))
+        errors = int(np.sum(self.predict(X) != self.classes_[own]))
         prior = "the fit has not seen these rows, so that the posterior is its own prior"
         observed = Observed(votes(self, inputs), own, 0.0, choices, test_errors=errors, prior=prior)
         return certificate(observed, delta, self.classes_)
@@ -291,12 +292,21 @@ def _has_rows(inputs: Inputs, vectors: Inputs, active: Rows) -> bool:
     """Whether rows of the fit are among these: at the same places, or at any where no two rows are equal by chance."""
     if inputs.shape[0] > active.max() and _same(inputs[active], vectors):
         return True
-    if not isinstance(inputs, np.ndarray) or inputs.dtype == object:
+    if sparse.issparse(inputs):
+        keys = _row_keys(inputs)
+        return len(set(keys)) == len(keys) and not set(keys).isdisjoint(_row_keys(vectors))
+    if inputs.dtype == object:
         return False
     if len(np.unique(inputs, axis=0)) < len(inputs):
         return False
     unit = _rounding(vectors)
     return any(cdist(some / unit, inputs / unit, "chebyshev").min() <= 1.0 for some in _blocks(vectors, inputs))
+
+
+def _row_keys(rows: Inputs) -> list[bytes]:
+    """Return what tells the rows of a CSR matrix from each other, in single precision."""
+    parts = (slice(a, b) for a, b in pairwise(rows.indptr.tolist()))
+    return [rows.indices[at].tobytes() + rows.data[at].astype(np.float32).tobytes() for at in parts]
 
 
 def _blocks(vectors: Inputs, inputs: Inputs) -> list[Inputs]:
