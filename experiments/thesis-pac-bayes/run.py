@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 from scipy.stats import t as student
 
 from experiments.catalogue import figure_folder
@@ -22,7 +23,7 @@ __all__ = ["FULL", "QUICK", "Gaussian", "Sizes", "digits", "ivm", "ivm_bayes", "
 
 PAPER = json.loads((Path(__file__).parent / "expected.json").read_text())
 IVM = [Gaussian(w, C) for w, C in product((0.5, 1.0, 2.0, 3.0, 5.0), (15.0, 30.0, 60.0, 120.0, 240.0))]
-LAPLACE = [Gaussian(w, C) for w, C in product((0.5, 1.0, 2.0, 3.0, 5.0), (10.0, 30.0, 100.0))]
+LAPLACE = [Gaussian(w, C) for w, C in product((2.0, 4.0, 6.0, 9.0, 14.0), (1.0, 2.5, 5.0, 10.0))]
 SVM = list(product((1.0, 10.0, 100.0), (0.01, 0.03, 0.06, 0.12)))
 LENGTHS, VARIANCE = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0), 120.0  # w and C of figure 3.3
 Row = dict[str, Any]
@@ -44,7 +45,7 @@ class Sizes:
 
 
 FULL = Sizes(
-    10, ((5000, 500), (9000, 900)), ((500, 500, 10), (1000, 1000, 10), (2000, 1000, 10), (5000, 1000, 10)),
+    10, ((5000, 500), (9000, 900)), ((500, 500, 10), (1000, 1000, 10), (2000, 1000, 10), (5000, 1000, 3)),
     (1000, 150), 1000, 1000, 6, LENGTHS,
 )  # fmt: skip
 QUICK = Sizes(1, ((1000, 100),), ((500, 500, 1),), (300, 50), 300, 1000, 1, LENGTHS[1::3], 4)
@@ -135,6 +136,8 @@ def _figure_3_3(pool: Rows, test: Rows, sizes: Sizes, folder: Path) -> list[Row]
         for line in (error, upper - shift):
             ax.plot(sizes.lengths[int(np.argmin(line))], line.min(), "k*")
         ax.set(xlabel="w", xscale="log")
+        ax.set_xticks(sizes.lengths[::3], [f"{w:g}" for w in sizes.lengths[::3]])
+        ax.xaxis.set_minor_locator(NullLocator())
         ax.legend(frameon=False, fontsize=8)
         correlations.append(float(np.corrcoef(error, upper)[0, 1]))
         ahead.append(error[int(np.argmin(upper))] / error.min())
