@@ -90,6 +90,12 @@ def _reading(command: _F) -> _F:
     return command
 
 
+_delta = click.option(
+    "--delta", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), default=0.01, show_default=True,
+    help="Probability, over the draw of the rows, that the guarantee fails.",
+)  # fmt: skip
+
+
 @click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="infovec")
 def infovec() -> None:
@@ -131,6 +137,11 @@ def infovec() -> None:
 @click.option("--approximation", type=click.Choice(["projected", "factorised"]), default="projected", show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is drawn at random.")
 @click.option("--threads", type=click.IntRange(min=1), help="Of the linear algebra.")
+@click.option(
+    "--certify", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), metavar="SHARE",
+    help="Learn on this share of the rows, and say what the others guarantee of the error.",
+)  # fmt: skip
+@_delta
 @click.option("--report", type=_OUTPUT, help="HTML file to write about the model and its fit.")
 @_reading
 @_screen
@@ -177,6 +188,23 @@ def evaluate(screen: Screen, **options: Any) -> None:
     Each figure stands with its standard error.
     """
     from .evaluate import run
+
+    run(screen, **options)
+
+
+@infovec.command()
+@click.argument("model", type=click.Path(dir_okay=False))
+@click.argument("data")
+@_delta
+@click.option("--report", type=_OUTPUT, help="HTML file to write about the model and its certificate.")
+@_reading
+@_screen
+def certify(screen: Screen, **options: Any) -> None:
+    """Say what the rows of DATA, which the MODEL has not seen, guarantee of its error on others.
+
+    To certify without rows that are only for that, see `infovec fit --certify`.
+    """
+    from .certify import run
 
     run(screen, **options)
 

@@ -1,12 +1,13 @@
 """``infovec evaluate``."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .._types import Array
-from ..datasets import Block, Reading, open_source
+from .._types import Array, Rows
+from ..datasets import Block, Reading, Source, open_source
 from ..errors import CellError, DataError
 from ..evaluation import ClassPredictions, NumberPredictions, figure_rows, joined, reject_rows
 from .model import Model, load_model
@@ -15,7 +16,7 @@ from .reporting import check_report, write_report
 from .screen import Screen
 from .table import Encoder
 
-__all__ = ["run"]
+__all__ = ["encoded_blocks", "own_classes", "run"]
 
 _SAMPLE = 2000  # rows for the learning curve of a report
 
@@ -30,16 +31,12 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
     with open_source(data, reading) as source, screen.work("evaluating") as tell, screen.warnings():
         encode = Encoder(loaded.table, source.name)
-        try:
-            for block in source.blocks(loaded.table.wanted(with_target=True)):
-                X = encode(block)
-                parts.append(judge(loaded, X, block, source.name))
-                if options["report"] and rows < _SAMPLE:
-                    some.append(X[: _SAMPLE - rows])
-                rows += len(block)
-                tell(f"{rows} rows", source.share_read())
-        except CellError as error:
-            raise DataError(f"{error}; the model takes numbers in this column") from error
+        for X, block in encoded_blocks(loaded, source, encode):
+            parts.append(judge(loaded, X, block, source.name))
+            if options["report"] and rows < _SAMPLE:
+                some.append(X[: _SAMPLE - rows])
+            rows += len(block)
+            tell(f"{rows} rows", source.share_read())
     if not parts:
         raise DataError(f"{source.name} has no rows")
     if (warning := encode.warning()) is not None:
@@ -53,6 +50,15 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     screen.result({"model": model, "data": data, "task": loaded.table.task, **figures}, _text(figures))
 
 
+def encoded_blocks(model: Model, source: Source, encode: Encoder) -> Iterator[tuple[Any, Block]]:
+    """Yield the rows of a table as the model takes them, in blocks that know their targets."""
+    try:
+        for block in source.blocks(model.table.wanted(with_target=True)):
+            yield encode(block), block
+    except CellError as error:
+        raise DataError(f"{error}; the model takes numbers in this column") from error
+
+
 def _targets(model: Model, predictions: ClassPredictions | NumberPredictions) -> Array:
     if isinstance(predictions, NumberPredictions):
         return predictions.y
@@ -61,6 +67,11 @@ def _targets(model: Model, predictions: ClassPredictions | NumberPredictions) ->
 
 
 def _judge_classes(model: Model, X: Any, block: Block, name: str) -> ClassPredictions:
+    return ClassPredictions.of(model.estimator, X, own_classes(model, block, name))
+
+
+def own_classes(model: Model, block: Block, name: str) -> Rows:
+    """Return the numbers of the classes of some rows."""
     place = {label: k for k, label in enumerate(model.estimator.classes_.tolist())}
     labels = _labels(model, block)
     own = [place.get(label) for label in labels]
@@ -70,7 +81,7 @@ def _judge_classes(model: Model, X: Any, block: Block, name: str) -> ClassPredic
             f"{name}, {block.place(row)}: the target {model.table.target!r} is {labels[row]!r}, none of the classes "
             f"of the model ({', '.join(map(str, list(place)[:8]))})"
         )
-    return ClassPredictions.of(model.estimator, X, np.array(own, dtype=np.intp))
+    return np.array(own, dtype=np.intp)
 
 
 def _labels(model: Model, block: Block) -> list[Any]:

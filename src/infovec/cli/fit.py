@@ -13,9 +13,11 @@ import click
 import numpy as np
 
 from ..datasets import Reading, Source, open_source
+from ..pac_bayes import Certificate
 from ..plain import printable
 from ..runtime import Progress, give_back
 from .build import build
+from .certify import check_certifiable, check_words_of_first
 from .gather import Choices, Gathered, gather
 from .model import Model, n_active, save_model
 from .outputs import check_outputs
@@ -29,6 +31,7 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
     """Read, fit, save and say what came of it."""
     start = time.perf_counter()
     check_report(options["report"])
+    check_certifiable(options)
     check_outputs([output, options["report"]], data)
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
     with open_source(data, reading) as source, screen.work("reading") as tell:
@@ -36,25 +39,44 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
     give_back()
     for text in (*gathered.notes, _found(gathered)):
         screen.note(text)
-    model = build(gathered.X, gathered.target, options)
+    model, share = build(gathered.X, gathered.target, options), options["certify"]
+    if share is not None:
+        if gathered.target.task == "regress":
+            raise click.UsageError("--certify is about the errors of classes; the target holds numbers")
+        check_words_of_first(gathered, share, options["seed"])
     plan = model.plan(gathered.X, gathered.target.y) if options["report"] else None
     read = time.perf_counter()
     with _interruptible() as begun, screen.warnings():
         with screen.work("fitting") as tell:
-            model.set_params(callback=_told(tell, begun)).fit(gathered.X, gathered.target.y)
+            model.set_params(callback=_told(tell, begun))
+            certificate = _fitted(model, gathered, share, options["delta"])
         model.set_params(callback=None)
         seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
         command = shlex.join(["infovec", *sys.argv[1:]])
         provenance: dict[str, Any] = {"command": command, "data": data, "read_seconds": round(seconds["reading"], 3)}
         if plan is not None:
             provenance["plan"] = {"seconds": plan.seconds, "learning": plan.learning, "memory": plan.memory}
+        if certificate is not None:
+            provenance["certificate"] = certificate.to_dict()
         save_model(model, gathered.table, output, provenance)
     if options["report"]:
-        write_report(Model(model, gathered.table, provenance), options["report"])
+        write_report(Model(model, gathered.table, provenance), options["report"], certificate=certificate)
         screen.note(f"report: {options['report']}")
     summary = _summary(model, gathered, output, seconds)
     if screen.as_json or not screen.quiet:
-        screen.result(summary, _text(summary))
+        text = _text(summary)
+        if certificate is not None:
+            summary, text = {**summary, "certificate": certificate.to_dict()}, f"{text}\n{certificate}"
+        screen.result(summary, text)
+
+
+def _fitted(model: Any, gathered: Gathered, share: float | None, delta: float) -> Certificate | None:
+    """Fit, and certify if some share of the rows is to be learned on."""
+    if share is None:
+        model.fit(gathered.X, gathered.target.y)
+        return None
+    certificate: Certificate = model.fit_certified(gathered.X, gathered.target.y, split=share, delta=delta)
+    return certificate
 
 
 def _choices(source: Source, options: dict[str, Any]) -> Choices:

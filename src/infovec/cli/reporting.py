@@ -9,6 +9,7 @@ from .._types import Array
 from ..errors import DataError
 from ..estimators.relevances import model_relevances
 from ..evaluation import Predictions, learning_curve
+from ..pac_bayes import Certificate
 from .model import Model, own_units
 
 __all__ = ["check_report", "write_report"]
@@ -27,7 +28,11 @@ def check_report(path: str | None) -> None:
 
 
 def write_report(
-    model: Model, path: str, predictions: Predictions | None = None, sample: tuple[Any, Array] | None = None
+    model: Model,
+    path: str,
+    predictions: Predictions | None = None,
+    sample: tuple[Any, Array] | None = None,
+    certificate: Certificate | None = None,
 ) -> None:
     """Write a report.
 
@@ -39,6 +44,7 @@ def write_report(
         For the rows of a test table.
     sample : (inputs, targets), optional
         Some of these rows, for the learning curve.
+    certificate : Certificate, optional
     """
     from ..report import Contents, write_contents
 
@@ -47,5 +53,6 @@ def write_report(
         model.estimator, table.features, model_relevances(model.estimator, table.features, np.array(table.scale)),
         own_units(model, _SHOWN), predictions, None if sample is None else learning_curve(model.estimator, *sample),
         provenance.get("plan"), {name: provenance.get(key) for key, name in _ORIGIN.items()}, table.target, 1,
+        certificate=certificate,
     )  # fmt: skip
     write_contents(contents, path)

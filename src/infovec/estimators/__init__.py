@@ -2,7 +2,8 @@
 
 from .classifier import IVMClassifier
 from .files import load, load_with_extra
+from .gibbs import GibbsClassifier
 from .ordinal import IVMOrdinalClassifier
 from .regressor import IVMRegressor
 
-__all__ = ["IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor", "load", "load_with_extra"]
+__all__ = ["GibbsClassifier", "IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor", "load", "load_with_extra"]

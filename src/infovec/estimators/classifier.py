@@ -1,6 +1,7 @@
 """Classification into two classes or more."""
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +21,9 @@ from ..machines.machine import Machine
 from ..runtime import Callback
 from ..scores import Score
 from .base import Read
+from .certifying import Certifying
 from .class_weight import ClassWeight, class_shift
-from .discrete import DiscreteMachine, discrete
+from .discrete import discrete
 from .inputs import read
 from .kinds import MULTI_CLASS
 from .records import in_files
@@ -33,7 +35,7 @@ _MOST_COPIES = 1e4  # sites of one row of coupled classes, beyond which they do 
 
 
 @in_files
-class IVMClassifier(DiscreteMachine):
+class IVMClassifier(Certifying):
     """Informative vector machine for two classes or more: a sparse Gaussian process classifier.
 
     Training looks at every row, includes the ``n_active`` most informative ones and keeps only those.
@@ -42,8 +44,9 @@ class IVMClassifier(DiscreteMachine):
     ----------
     kernel : Kernel, optional
         Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X.
-    likelihood : {"probit", "logit"} or Likelihood
-        By name the bias is set from the class frequencies.
+    likelihood : {"probit", "logit"}, Likelihood or ClassLikelihood
+        By name the bias is set from the class frequencies. More than two classes take "probit", or a ClassLikelihood
+        that goes with ``multi_class``.
     approximation : {"projected", "factorised"}
         "projected" selects the active rows, then learns from the labels of all rows, each seen through its projection
         onto the active ones (Thesis 4.4.2). "factorised" is the machine of the papers: it learns from the labels of
@@ -179,12 +182,12 @@ class IVMClassifier(DiscreteMachine):
     True
     """
 
-    _fitted = (*DiscreteMachine._fitted, "n_classes_")
+    _fitted = (*Certifying._fitted, "n_classes_")
 
     def __init__(
         self,
         kernel: Kernel | None = None,
-        likelihood: str | Likelihood = "probit",
+        likelihood: str | Likelihood | ClassLikelihood = "probit",
         approximation: str = "projected",
         n_active: int | float | str = 500,
         score: str | Score = "entropy",
@@ -207,7 +210,8 @@ class IVMClassifier(DiscreteMachine):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
+            kernel=kernel, likelihood=cast(str | Likelihood, likelihood), approximation=approximation,
+            n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
             selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
             warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
@@ -232,7 +236,14 @@ class IVMClassifier(DiscreteMachine):
         likelihood = discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets, sample.weight))
         return Read(sample, targets, likelihood, CLASS_VARIANCE, score)
 
+    def _likelihood_of(self, own: Rows) -> Likelihood | ClassLikelihood:
+        if self.n_classes_ > 2:
+            return self._class_likelihood(own, None)
+        return named(CLASS_LIKELIHOODS, self.likelihood, 2.0 * own - 1.0)
+
     def _class_likelihood(self, labels: Rows, weight: Floats | None) -> ClassLikelihood:
+        if isinstance(self.likelihood, ClassLikelihood):
+            return self._given_class_likelihood(self.likelihood)
         if not isinstance(self.likelihood, str) or self.likelihood != "probit":
             raise ParameterError(
                 f"likelihood={self.likelihood!r} is for two classes, y has {self.n_classes_}; for more choose by "
@@ -240,6 +251,15 @@ class IVMClassifier(DiscreteMachine):
                 "IVMRegressor"
             )
         return MULTI_CLASS[self.multi_class].likelihood(class_bias(labels, self.n_classes_, weight))
+
+    def _given_class_likelihood(self, likelihood: ClassLikelihood) -> ClassLikelihood:
+        wanted = type(MULTI_CLASS[self.multi_class].likelihood(np.zeros(self.n_classes_)))
+        if type(likelihood) is not wanted or likelihood.n_classes != self.n_classes_:
+            raise ParameterError(
+                f"likelihood={likelihood!r} does not go with multi_class={self.multi_class!r} and {self.n_classes_} "
+                f"classes: give a {wanted.__name__} with as many biases, or 'probit'"
+            )
+        return replace(likelihood, weight=None)
 
     def _machine(self, read: Read, kernel: Kernel) -> Machine:
         if self.n_classes_ == 2:

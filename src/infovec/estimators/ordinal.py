@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._types import Array, Rows
+from .._types import Array, Floats, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
@@ -17,8 +17,9 @@ from ..machines.defaults import ORDINAL_VARIANCE, named, ordinal
 from ..runtime import Callback, outside
 from ..scores import Score
 from .base import Read
+from .certifying import Certifying
 from .class_weight import ClassWeight, class_shift
-from .discrete import DiscreteMachine, discrete
+from .discrete import discrete
 from .inputs import read
 from .records import in_files
 
@@ -26,7 +27,7 @@ __all__ = ["IVMOrdinalClassifier"]
 
 
 @in_files
-class IVMOrdinalClassifier(DiscreteMachine):
+class IVMOrdinalClassifier(Certifying):
     """Informative vector machine for ordered categories, such as grades.
 
     Parameters
@@ -101,13 +102,19 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         targets = self._encode(sample.y, categories).astype(np.float64)
         n = len(self.classes_)
         self.class_shift_ = class_shift(self.class_weight, self.classes_, targets.astype(np.intp), sample.weight)
-        makers = {"ordinal": lambda y, weight: ordinal(y, n, ORDINAL_VARIANCE, weight)}
-        likelihood = discrete(named(makers, self.likelihood, targets, sample.weight))
+        likelihood = discrete(self._named(targets, n, sample.weight))
         if len(likelihood.labels) != n:
             raise ParameterError(
                 f"the likelihood has {len(likelihood.labels)} categories, y has {n}; give {n - 1} thresholds"
             )
         return Read(sample, targets, likelihood, ORDINAL_VARIANCE, vars(self)["score"])
+
+    def _named(self, targets: Floats, n: int, weight: Floats | None) -> Likelihood:
+        makers = {"ordinal": lambda y, weight: ordinal(y, n, ORDINAL_VARIANCE, weight)}
+        return named(makers, self.likelihood, targets, weight)
+
+    def _likelihood_of(self, own: Rows) -> Likelihood:
+        return self._named(own.astype(np.float64), len(self.classes_), None)
 
     def _encode(self, y: Array, categories: object) -> Rows:
         found, index = np.unique(y, return_inverse=True)

@@ -6,6 +6,7 @@ from os import PathLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..machines.plan import Plan
+from ..pac_bayes import Certificate
 from .fitted import Fitted
 from .relevances import Relevances, model_relevances
 
@@ -42,6 +43,7 @@ class Reporting(Fitted):
         plan: Plan | None = None,
         feature_names: Sequence[str] | None = None,
         image_shape: tuple[int, int] | str | None = "auto",
+        certificate: Certificate | None = None,
     ) -> None:
         """Write one HTML file about the fitted model, which needs nothing else to be looked at.
 
@@ -59,8 +61,13 @@ class Reporting(Fitted):
             ``feature_names_in_`` if None.
         image_shape : (height, width), "auto" or None
             How a row becomes a picture. "auto" draws square pictures where the columns look like one, None never does.
+        certificate : Certificate, optional
+            What ``certify`` or ``fit_certified`` has returned.
         """
         from ..report import write_report  # the one import that goes up: a method for what a layer above does
 
         check_is_fitted(self)
-        write_report(self, path, X_test, y_test, plan=plan, feature_names=feature_names, image_shape=image_shape)
+        write_report(
+            self, path, X_test, y_test, plan=plan, feature_names=feature_names, image_shape=image_shape,
+            certificate=certificate,
+        )  # fmt: skip

@@ -77,6 +77,10 @@ class Posterior(ABC):
         """
         return self._predict(X, self._products)
 
+    def predict_in_double(self, X: Inputs) -> tuple[Floats, Floats]:
+        """Latent mean and variance at new inputs, in double precision however many active inputs there are."""
+        return self._predict(X, "float64")
+
     def _predict(self, X: Inputs, dtype: str) -> tuple[Floats, Floats]:
         mean, var = np.zeros(X.shape[0]), np.array(self.kernel.diag(X), dtype=np.float64)
         variance = self.variance if dtype == "float64" else self._rough_variance

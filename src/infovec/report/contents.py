@@ -10,6 +10,7 @@ from .._types import Array, Floats
 from ..errors import ParameterError
 from ..estimators.relevances import Relevances, model_relevances
 from ..evaluation import LearningCurve, Predictions, judge, learning_curve
+from ..pac_bayes import Certificate
 
 __all__ = ["CURVE_ROWS", "Contents", "contents"]
 
@@ -41,6 +42,7 @@ class Contents:
     first_row : int
         Number of the first training row.
     image_shape : (int, int), "auto" or None
+    certificate : Certificate, optional
     """
 
     model: Any
@@ -54,6 +56,7 @@ class Contents:
     target: str = ""
     first_row: int = 0
     image_shape: Any = "auto"
+    certificate: Certificate | None = None
 
     @property
     def history(self) -> dict[str, Any]:
@@ -74,6 +77,7 @@ def contents(
     plan: Any = None,
     feature_names: Sequence[str] | None = None,
     image_shape: Any = "auto",
+    certificate: Certificate | None = None,
 ) -> Contents:
     """Return the contents of the report that ``model.report`` writes."""
     if (X_test is None) != (y_test is None):
@@ -86,6 +90,7 @@ def contents(
     return Contents(
         model, column_names(model, feature_names), relevances, dense(first(model.active_vectors_)), predictions, curve,
         None if plan is None else plan._asdict(), image_shape=image_shape,
+        certificate=certificate,
     )  # fmt: skip
 
 

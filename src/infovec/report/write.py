@@ -5,9 +5,11 @@ from os import PathLike
 from typing import Any
 
 from .._version import __version__
+from ..pac_bayes import Certificate
 from ..persistence import check_output, writing
 from .contents import Contents, contents
 from .fit import cost, drawing, progress, relevances, summary
+from .guarantee import guarantee
 from .judgement import judgement
 from .page import escape, page, section
 from .pictures import Pictures
@@ -25,9 +27,10 @@ def write_report(
     plan: Any = None,
     feature_names: Sequence[str] | None = None,
     image_shape: Any = "auto",
+    certificate: Certificate | None = None,
 ) -> None:
     """Write a report of a fitted estimator; the parameters are those of its method ``report``."""
-    write_contents(contents(model, X_test, y_test, plan, feature_names, image_shape), path)
+    write_contents(contents(model, X_test, y_test, plan, feature_names, image_shape, certificate), path)
 
 
 def write_contents(about: Contents, path: str | PathLike[str]) -> None:
@@ -49,6 +52,7 @@ def render(about: Contents) -> str:
             f'<p class="soft">Report of infovec {__version__}</p>',
             summary(about),
             judgement(about, picture),
+            guarantee(about),
             drawing(about, picture),
             relevances(about),
             progress(about, picture),

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...kernels import Kernel
 from ...likelihoods import Likelihood
+from ...likelihoods.classes import ClassLikelihood
 from ...persistence.values import must
 from ..kinds import APPROXIMATIONS
 from ..settings import SELECTIONS
@@ -76,7 +77,7 @@ _size = _any_of("a whole number, a text or None", _whole, _text, _nothing)
 
 PARAMS: Final[dict[str, Check]] = {
     "kernel": _any_of("a kernel or None", _nothing, lambda v: isinstance(v, Kernel)),
-    "likelihood": _any_of("a likelihood or its name", _text, lambda v: isinstance(v, Likelihood)),
+    "likelihood": _any_of("a likelihood or its name", _text, lambda v: isinstance(v, Likelihood | ClassLikelihood)),
     "approximation": _one_of(*APPROXIMATIONS),
     "n_active": _any_of("a number or a text", _real, _text),
     "score": _any_of("a text", _text, callable),

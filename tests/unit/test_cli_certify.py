@@ -1,0 +1,114 @@
+"""Certificates on the command line, and in reports."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from infovec import IVMClassifier
+from infovec.cli.commands import infovec
+from infovec.estimators.certifying import split_rows
+from infovec.kernels import RBF
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(infovec, [str(a) for a in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def write(path, *columns):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(zip(*columns, strict=True))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder, rng = tmp_path_factory.mktemp("certify"), np.random.default_rng(0)
+    a, b = rng.normal(size=400), 100.0 + 20.0 * rng.normal(size=400)
+    f = a + np.sin((b - 100.0) / 10.0) + 0.2 * rng.normal(size=400)
+    kind, word = np.where(f > 0, "spam", "ham"), np.where(rng.random(400) < 0.5, "x", "y")
+    for name, rows in (("all", slice(None)), ("old", slice(250)), ("new", slice(250, None))):
+        write(folder / f"{name}.csv", ["a", *a[rows]], ["b", *b[rows]], ["kind", *kind[rows]])
+    _, second = split_rows(400, 0.5, 0)
+    rare = word.copy()
+    rare[second[0]] = "rare"
+    write(folder / "words.csv", ["a", *a], ["w", *word], ["kind", *kind])
+    write(folder / "rare.csv", ["a", *a], ["w", *rare], ["kind", *kind])
+    write(folder / "numbers.csv", ["a", *a], ["b", *b], ["price", *f])
+    run("fit", folder / "old.csv", "-t", "kind", "-o", folder / "old.ivm", "--active", 40, "--quiet")
+    return folder
+
+
+def test_rows_that_a_model_has_not_seen(folder):
+    said = json.loads(run("certify", folder / "old.ivm", folder / "new.csv", "--delta", 0.05, "--json").stdout)
+    assert (said["n"], said["delta"], said["best_by"]) == (150, 0.05, "test set")
+    assert said["bayes_error"] < said["test_bound"] < said["best_bound"] < 0.5
+    text = run("certify", folder / "old.ivm", folder / "new.csv").stdout
+    assert "With probability at least 0.99 over the draw of the 150 rows" in text
+    assert "test set" in text
+
+
+def test_rows_of_the_fit_are_refused(folder):
+    assert "not held out" in run("certify", folder / "old.ivm", folder / "all.csv", code=1).output
+    assert "not held out" in run("certify", folder / "old.ivm", folder / "old.csv", code=1).output
+
+
+def test_fit_and_certify(folder):
+    output, report = folder / "certified.ivm", folder / "report.html"
+    fit = ("fit", folder / "all.csv", "-t", "kind", "-o", output, "--active", 40)
+    said = json.loads(run(*fit, "--certify", 0.5, "--delta", 0.05, "--json", "--report", report).stdout)
+    assert said["certificate"]["n"] == 200
+    assert said["certificate"]["gibbs_bound"] < 0.5
+    html = report.read_text()
+    assert "<h2>Certificate</h2>" in html
+    assert "Share of each class" in html
+    X = np.loadtxt(folder / "all.csv", delimiter=",", skiprows=1, usecols=(0, 1)).astype(np.float32)
+    y = np.loadtxt(folder / "all.csv", delimiter=",", skiprows=1, usecols=2, dtype=str)
+    found = IVMClassifier(n_active=40, random_state=0).fit_certified(X, y, delta=0.05)
+    assert said["certificate"]["gibbs_bound"] == pytest.approx(found.gibbs_bound, rel=1e-4)
+    assert "With probability at least 0.99" in run(*fit, "--certify", 0.5).stdout
+    assert "certificate" in run("inspect", output, "--json").stdout
+
+
+def test_words_are_known_from_the_rows_that_are_learned_on(folder):
+    fit = ("-t", "kind", "-o", folder / "words.ivm", "--active", 20, "--certify", 0.5, "--quiet")
+    run("fit", folder / "words.csv", *fit)
+    assert "only among the rows to certify by" in run("fit", folder / "rare.csv", *fit, code=1).output
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--impute", "median"), "medians of all rows"),
+        (("--scale", "standard"), "units of all rows"),
+        (("--kernel", "matern"), "--kernel rbf"),
+        (("--ard",), "--kernel rbf"),
+    ],
+)
+def test_what_would_be_taken_from_all_rows_is_wrong_usage(folder, options, words):
+    fit = ("fit", folder / "all.csv", "-t", "kind", "-o", folder / "no.ivm", "--certify", 0.5)
+    assert words in run(*fit, *options, code=2).output
+
+
+def test_numbers_have_no_certificate(folder):
+    fit = ("fit", folder / "numbers.csv", "-t", "price", "-o", folder / "price.ivm", "--active", 20, "--quiet")
+    assert "errors of classes" in run(*fit, "--certify", 0.5, code=2).output
+    run(*fit)
+    assert "errors of classes" in run("certify", folder / "price.ivm", folder / "numbers.csv", code=1).output
+
+
+def test_a_report_without_a_certificate_has_no_section(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.where(X[:, 0] > 0, "<b>", "a")
+    model = IVMClassifier(kernel=RBF(1.0, 5.0), learn=None, n_active=10, random_state=0).fit(X, y)
+    model.report(tmp_path / "without.html")
+    assert "Certificate" not in (tmp_path / "without.html").read_text()
+    model.report(tmp_path / "with.html", certificate=model.certify(X, y))
+    html = (tmp_path / "with.html").read_text()
+    assert "<h2>Certificate</h2>" in html
+    assert "&lt;b&gt;" in html
+    assert "<b>" not in html.split("<h2>Certificate</h2>")[1]
