@@ -29,6 +29,7 @@ from ..machines.stages import predict_seconds
 from ..runtime import Callback, work_within
 from ..scores import Score
 from ..selection import Patience
+from ..shards import HERE, FarInputs
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .ending import announced
 from .inputs import read_weight
@@ -262,12 +263,15 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
                 f"score={score!r} is the gain of the projected posterior: it needs approximation='projected'"
             )
         priority = check_random_state(self.random_state).random_sample(sample.X.shape[0])
-        return prepare(kind, settings, sample, targets, kernel, likelihood, priority)
+        places = sample.X.store.places(settings.limit) if isinstance(sample.X, FarInputs) else HERE
+        return prepare(kind, settings, sample, targets, kernel, likelihood, priority, places)
 
     def _train(self, machine: Machine, course: Course) -> None:
         """Fit, or go on from the last fit, and store what came of it."""
         sample = machine.data.given
         told = [sample.X, machine.data.y, sample.weight, sample.rows, sample.unit.centre, sample.unit.scale]
+        if self.warm_start and isinstance(sample.X, FarInputs):
+            raise ParameterError("warm_start keeps the rows in memory, where these are not; fit with warm_start=False")
         data = joblib.hash(told) if self.warm_start else ""
         settings = self.get_params()
         state: State | None = getattr(self, "_state", None)

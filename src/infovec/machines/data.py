@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
-from ..shards import SomeRows
+from ..shards import FarInputs, SomeRows
 from .sample import Sample
 
 __all__ = ["Data"]
@@ -51,6 +51,17 @@ class Data:
         """How many columns the inputs have; one for objects."""
         return self.X.shape[1] if self.X.ndim == 2 else 1
 
+    def inputs(self, rows: Rows) -> Inputs:
+        """Return the inputs of some rows, ascending, for a shard."""
+        if isinstance(self.X, FarInputs):
+            return self.X.for_shard(rows)
+        return self.X if len(rows) == self.n else self.X[rows]
+
+    def near(self, rows: Rows) -> Inputs:
+        """Return the inputs of some rows, ascending, in the memory of this process."""
+        X = self.inputs(rows)
+        return X[:] if isinstance(X, FarInputs) else X
+
     def sample(self, size: int) -> Rows:
         """Return rows drawn at random, the same for the same random state, none of them held back."""
         order = np.argsort(self.priority, kind="stable")
@@ -80,7 +91,9 @@ class Data:
         kernel : Kernel
         """
         every, all_given = len(rows) == self.n, self.given.X.shape[0] == self.n and kernel.numeric
-        if every or as_they_are or not all_given:
+        if isinstance(self.X, FarInputs):
+            X = self.X[rows] if as_they_are else self.given.inside[rows]
+        elif every or as_they_are or not all_given:
             X = self.X if as_they_are else self.exact_inputs(kernel)
             X = X if every else X[rows]
         else:
@@ -93,7 +106,7 @@ class Data:
     def take(self, rows: Rows) -> Self:
         """Return some rows as if no others had been given."""
         return replace(
-            self, X=self.X[rows], y=self.y[rows], given=self.given.take(rows, copied=False),
+            self, X=self.X.some(rows) if isinstance(self.X, FarInputs) else self.X[rows], y=self.y[rows], given=self.given.take(rows, copied=False),
             priority=self.priority[rows],
             held_back=self.held_back[rows], group=self.groups_of(rows),
         )  # fmt: skip
@@ -111,6 +124,8 @@ class Data:
         if self.given.X.shape[0] != self.n or not kernel.numeric:
             return self.X
         X = self.given.X
+        if isinstance(X, FarInputs):
+            return self.given.inside
         if self.given.columns:
             return self.given.columns.inside(X)
         return X[:] if isinstance(X, SomeRows) else X
