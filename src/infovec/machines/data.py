@@ -106,10 +106,13 @@ class Data:
     def take(self, rows: Rows) -> Self:
         """Return some rows as if no others had been given."""
         return replace(
-            self, X=self.X.some(rows) if isinstance(self.X, FarInputs) else self.X[rows], y=self.y[rows], given=self.given.take(rows, copied=False),
+            self, X=self._some(rows), y=self.y[rows], given=self.given.take(rows, copied=False),
             priority=self.priority[rows],
             held_back=self.held_back[rows], group=self.groups_of(rows),
         )  # fmt: skip
+
+    def _some(self, rows: Rows) -> Inputs:
+        return self.X.some(rows) if isinstance(self.X, FarInputs) else self.X[rows]
 
     def groups_of(self, rows: Rows) -> Rows | None:
         """Return which of some rows have equal inputs."""

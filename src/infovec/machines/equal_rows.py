@@ -91,7 +91,7 @@ def first_equal(X: Inputs, keys: Array) -> Rows:
 
 
 def _first_with_key(keys: Array) -> Rows:
-    """Return for each row the first one with the same key; where all differ that takes a sorted copy of them, no more."""
+    """Return for each row the first one with the same key; where all differ that takes no more than a sorted copy."""
     found = np.arange(len(keys))
     ordered = np.sort(keys)
     twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])

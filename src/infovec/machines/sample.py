@@ -175,7 +175,10 @@ class Sample:
 def _first_columns(X: Inputs) -> Array:
     """A few columns to sort rows by: their units do not matter, as they do for keys; nothing for a sparse matrix."""
     if isinstance(X, FarInputs) and len(X) <= _FEW_ROWS:
-        return np.concatenate([part for _, part in X.map(_first_of)]).T[::-1]
+        first = np.empty((len(X), min(_SORTED, X.shape[1])))
+        for at, part in X.map(_first_of):
+            first[at] = part
+        return first.T[::-1]
     return X[:, :_SORTED].T[::-1] if isinstance(X, np.ndarray) else np.empty((0, X.shape[0]))
 
 

@@ -41,9 +41,6 @@ class Store(ABC):
     def places(self, limit: float) -> Any:
         """Return the Places of these inputs, whose shards have so many bytes."""
 
-    def close(self) -> None:
-        """Give back what a fit took."""
-
     def where(self, row: int) -> str:
         """Say where a row comes from, for people to find it."""
         return f"row {row}"
@@ -163,12 +160,12 @@ class FarInputs:
         """
         parts = self.parts()
         asked = [
-            (self._local(piece, at), self.view, function, tuple(v[at] for v in rowwise), args) for piece, at in parts
+            (self.local(piece, at), self.view, function, tuple(v[at] for v in rowwise), args) for piece, at in parts
         ]
         found = self.store.map(_applied, [piece for piece, _ in parts], asked)
         return [(at, value) for (_, at), value in zip(parts, found, strict=True)]
 
-    def _local(self, piece: int, at: Rows) -> Rows | None:
+    def local(self, piece: int, at: Rows) -> Rows | None:
         """Rows of a piece by their positions in it; None if it is all of them, in order."""
         start, end = self.store.start(piece), int(self.store.ends[piece])
         rows = self.rows(at) - start

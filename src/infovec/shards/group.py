@@ -93,8 +93,8 @@ class InProcess(Group):
     def __len__(self) -> int:
         return len(self._shards)
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._shards)
+    def __getitem__(self, number: int) -> Any:
+        return self._shards[number]
 
     def call(self, method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
         return [getattr(shard, method)(*each) for shard, each in zip(self._shards, args, strict=True)]

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from functools import lru_cache, partial, reduce
 from itertools import pairwise
@@ -44,7 +44,7 @@ class _File:
         return _Place(start, array.shape, array.dtype)
 
     def write(self, place: "_Place", array: Array) -> None:
-        view, start = memoryview(np.ascontiguousarray(array)).cast("B"), place.start
+        view, start = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, place.start
         while view.nbytes:
             done = os.pwrite(self._file.fileno(), view, start)
             view, start = view[done:], start + done
@@ -59,7 +59,7 @@ class _File:
         first, last, _ = rows.indices(place.shape[0])
         found = np.empty((max(last - first, 0), *place.shape[1:]), dtype=place.dtype)
         each = found.dtype.itemsize * int(np.prod(place.shape[1:], dtype=np.int64))
-        view, start = memoryview(found.reshape(-1).view(np.uint8)), place.start + first * each
+        view, start = found.reshape(-1).view(np.uint8).data, place.start + first * each
         while view.nbytes:
             done = os.preadv(self._file.fileno(), [view], start)
             if not done:
@@ -136,7 +136,8 @@ class DiskShard:
         self._file, self._places, self._held = _File(), dict[str, _Place](), dict[str, Any]()
         self._lock = Lock()
         self._shard = make()
-        self._shard.__class__ = _lazy(type(self._shard))
+        kind: Hashable = type(self._shard)
+        self._shard.__class__ = _lazy(kind)
         vars(self._shard)["on_disk"] = self.load
         self._leave(CONSTANT)
 
@@ -227,7 +228,7 @@ def disk_places(rows_at_once: int) -> Places:
 
 
 @lru_cache
-def _lazy(kind: type) -> type:
+def _lazy(kind: Any) -> type:
     """Return a kind of shard that finds on disk what it does not have."""
 
     def __getattr__(self: Any, name: str) -> Any:  # noqa: N807
