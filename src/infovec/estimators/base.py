@@ -3,6 +3,7 @@
 import time
 from abc import ABCMeta, abstractmethod
 from dataclasses import replace
+from os import PathLike
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import joblib
@@ -18,6 +19,7 @@ from ..kernels import Kernel
 from ..learning import CRITERIA, Learning
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
+from ..machines.checkpoint import Checkpoint
 from ..machines.columns import Columns
 from ..machines.defaults import default_kernel
 from ..machines.fit import Course, Ended, begin, go_on
@@ -31,7 +33,9 @@ from ..scores import Score
 from ..selection import Patience
 from ..shards import HERE, FarInputs
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
+from .checkpoints import checkpointed
 from .ending import announced
+from .far import given_client
 from .inputs import read_weight
 from .kinds import APPROXIMATIONS
 from .latent import Latent
@@ -122,7 +126,14 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         return tags
 
     @with_callbacks
-    def fit(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: ArrayLike | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        client: object = None,
+    ) -> Self:
         """Select the active rows and fit their sites.
 
         When it fails, whatever was fitted before is still there. When it is interrupted from the keyboard or runs out
@@ -134,7 +145,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
-            Or a sequence of objects, for a kernel that takes them.
+            Or a sequence of objects, for a kernel that takes them. An array that is not in memory (a memory map, one
+            of HDF5 or zarr, ``infovec.datasets.ParquetRows``) stays where it is if it is large. A Dask array or
+            dataframe stays on the workers of its cluster, which do the work.
         y : array-like of shape (n_samples,)
             Targets.
         sample_weight : array-like of shape (n_samples,), optional
@@ -149,6 +162,11 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             stay as they are, where the same inputs have different labels, at least a tenth as often as any two rows
             have. With ``learn=None``, and for numbers, they always are: to numbers learning takes the sum of the
             weights for the number of observations, so weights that are no counts should average to one.
+        checkpoint : path, optional
+            A file that takes note of every block and sweep. If this process ends before the fit does, the same call
+            goes on from there, to the same model. It is removed when the fit is done. Needs a whole ``random_state``.
+        client : distributed.Client, optional
+            For Dask collections; the current one unless given.
 
         Returns
         -------
@@ -159,8 +177,10 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             start = time.perf_counter()
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 course = self._course()
-                machine = self._prepare(X, y, sample_weight)
-                self._train(machine, course)
+                with given_client(client):
+                    machine = self._prepare(X, y, sample_weight)
+                with checkpointed(self, checkpoint, machine) as noted:
+                    self._train(machine, course, noted)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
             end_fit(self, X, y, sample_weight)
         return self
@@ -266,7 +286,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         places = sample.X.store.places(settings.limit) if isinstance(sample.X, FarInputs) else HERE
         return prepare(kind, settings, sample, targets, kernel, likelihood, priority, places)
 
-    def _train(self, machine: Machine, course: Course) -> None:
+    def _train(self, machine: Machine, course: Course, checkpoint: Checkpoint | None = None) -> None:
         """Fit, or go on from the last fit, and store what came of it."""
         sample = machine.data.given
         told = [sample.X, machine.data.y, sample.weight, sample.rows, sample.unit.centre, sample.unit.scale]
@@ -279,7 +299,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             self._go_on(state, machine.work.wanted, machine.patience, course)
             return
         learning = Learning(self.learn) if isinstance(self.learn, str) else self.learn
-        ended = begin(machine, course, learning, self.kernel is None)
+        ended = begin(machine, course, learning, self.kernel is None, checkpoint)
         self._store(ended)
         self.__dict__.pop("_state", None)
         if self.warm_start:

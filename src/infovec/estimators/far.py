@@ -1,5 +1,8 @@
 """Reading inputs that are not in memory: arrays on disk, folders of tables, collections of a cluster."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -11,10 +14,21 @@ from ..errors import ParameterError
 from ..runtime import limit
 from ..shards import FarInputs, Store, Stored, View
 
-__all__ = ["is_dask", "is_far", "near", "read_far"]
+__all__ = ["given_client", "is_dask", "is_far", "near", "read_far"]
 
+_client: ContextVar[object] = ContextVar("the Dask client that was given", default=None)
 _SHARE = 0.25  # of the memory that inputs may take as they are
 _ARRAY = ("shape", "dtype", "__getitem__")
+
+
+@contextmanager
+def given_client(client: object) -> Iterator[None]:
+    """Let Dask collections that are read inside be worked on by this client."""
+    token = _client.set(client)
+    try:
+        yield
+    finally:
+        _client.reset(token)
 
 
 def is_dask(X: object) -> bool:
@@ -39,7 +53,7 @@ def read_far(estimator: Any, X: Any, y: Any, real: bool) -> tuple[FarInputs, Arr
     if is_dask(X):
         from ..shards.cluster import on_cluster
 
-        store, names = on_cluster(X, getattr(estimator, "client", None))
+        store, names = on_cluster(X, _client.get())
     else:
         store, names = Stored(X), getattr(X, "names", None)
     inputs = FarInputs(store, View(store.dtype))

@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from scipy import sparse
 
 from .._types import Array, Rows
 from ..errors import ClusterError, ParameterError
+from ..runtime import limit
 from .far import FarInputs, Store
 from .group import Group
 from .house import House, OwnRows
@@ -21,7 +23,10 @@ __all__ = ["ClusterStore", "Everywhere", "RemoteShard", "on_cluster"]
 
 _POLL = 1.0  # seconds after which it is asked whether a worker that does not answer is still there
 _WAIT = 60.0  # seconds to wait for a worker when none is left
-_SLOW, _SLOWEST = 300.0, 20.0  # seconds, and times as long as the slowest of the others, after which a worker is given up
+_SLOW, _SLOWEST = (
+    300.0,
+    20.0,
+)  # seconds, and times as long as the slowest of the others, after which a worker is given up
 _ROOM = 0.6  # of the memory of a worker, for a chunk and what is made of it
 _TREE = 2  # houses whose sums go straight to the client
 
@@ -46,6 +51,10 @@ class Everywhere(Group):
 
     def __len__(self) -> int:
         return len(self._shards)
+
+    @property
+    def key(self) -> int:
+        return id(self._shards[0]) if self._shards else 0
 
     def call(self, method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
         return self._shards[0].cluster.ask(self._shards, method, args)
@@ -99,7 +108,7 @@ class Tenancy:
     def note(self, token: int, number: int, method: str, args: tuple[Any, ...]) -> None:
         """Take note of a message that changes a shard, before a house that is built again could miss it."""
         if method not in QUESTIONS:
-            self.told[token].append((number, method, args))
+            self.told[token].append((number, method, deepcopy(args)))  # some are views of what goes on changing
 
     def leave(self, token: int) -> None:
         """Forget a shard."""
@@ -131,7 +140,7 @@ class ClusterStore(Store):
 
     def __init__(self, client: Any, futures: Sequence[Any], lengths: Sequence[int], p: int, dtype: str) -> None:
         super().__init__(lengths, p, dtype)
-        self.client, self.futures, self.limit = client, list(futures), np.inf
+        self.client, self.futures, self.limit = client, list(futures), limit()
         self.traffic: list[tuple[str, int, int]] = []  # messages with the bytes to and fro
         self._numbers, self._tokens = itertools.count(), itertools.count()
         self.houses = [Tenancy(self, pieces, worker) for worker, pieces in self._placed().items()]
@@ -164,8 +173,7 @@ class ClusterStore(Store):
                 found[k] = answer
         return found
 
-    def places(self, limit: float) -> Places:
-        self.limit = limit
+    def places(self, within: float) -> Places:
         return Places(
             len(self.houses), partial(self._made, "select"), partial(self._made, "infer"),
             partial(self._made, "infer_classes"), self._divided,
@@ -217,7 +225,12 @@ class ClusterStore(Store):
         self.each(calls)
         try:
             total = self._tree(shards, houses, number)
-        except (OSError, ValueError, RuntimeError, TimeoutError):  # a worker died on the way: those left know their answers
+        except (
+            OSError,
+            ValueError,
+            RuntimeError,
+            TimeoutError,
+        ):  # a worker died on the way: those left know their answers
             answers = self.each(self._calls(shards, method, args, quiet=False, number=number, told=True))
             total = answers[0]
             for answer in answers[1:]:
@@ -249,7 +262,9 @@ class ClusterStore(Store):
             at = next(self._numbers) if number is None else number
             if not told:
                 shard.house.note(shard.token, at, method, each)
-            calls.append((shard.house, partial(_call, token=shard.token, number=at, method=method, args=each, quiet=quiet)))
+            calls.append(
+                (shard.house, partial(_call, token=shard.token, number=at, method=method, args=each, quiet=quiet))
+            )
         return calls
 
     def each(self, calls: Sequence[tuple[Tenancy, Callable[[Any], Any]]]) -> list[Any]:
@@ -387,7 +402,9 @@ def on_cluster(X: Any, client: Any = None) -> tuple[ClusterStore, Any]:
         from dask import delayed
         from distributed import get_client
     except ImportError as error:
-        raise ParameterError("Dask collections need dask and distributed: pip install 'infovec[distributed]'") from error
+        raise ParameterError(
+            "Dask collections need dask and distributed: pip install 'infovec[distributed]'"
+        ) from error
     if client is None:
         try:
             client = get_client()
@@ -418,7 +435,9 @@ def as_array(chunk: Any, number: int, names: Sequence[Any] | None) -> Array:
     """Return a chunk as numbers, on the worker that has it."""
     if hasattr(chunk, "to_numpy"):
         if list(chunk.columns) != list(names or ()):
-            raise ParameterError(f"chunk {number} of X has the columns {list(chunk.columns)}, others {list(names or ())}")
+            raise ParameterError(
+                f"chunk {number} of X has the columns {list(chunk.columns)}, others {list(names or ())}"
+            )
         columns = []
         for name in chunk.columns:
             try:

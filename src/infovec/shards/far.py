@@ -38,7 +38,7 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def places(self, limit: float) -> Any:
+    def places(self, within: float) -> Any:
         """Return the Places of these inputs, whose shards have so many bytes."""
 
     def where(self, row: int) -> str:

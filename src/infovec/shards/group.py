@@ -42,6 +42,11 @@ class Group(ABC):
     def __len__(self) -> int:
         """How many there are."""
 
+    @property
+    @abstractmethod
+    def key(self) -> int:
+        """The same number for the same shards, while there are any."""
+
     @abstractmethod
     def call(self, method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Send a message to each shard, and return the answers."""
@@ -95,6 +100,10 @@ class InProcess(Group):
 
     def __getitem__(self, number: int) -> Any:
         return self._shards[number]
+
+    @property
+    def key(self) -> int:
+        return id(self._shards[0]) if len(self._shards) else 0
 
     def call(self, method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
         return [getattr(shard, method)(*each) for shard, each in zip(self._shards, args, strict=True)]

@@ -253,6 +253,10 @@ class OneByOne(Group):
     def __len__(self) -> int:
         return len(self._shards)
 
+    @property
+    def key(self) -> int:
+        return id(self._shards[0]) if self._shards else 0
+
     def call(self, method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
         return list(self._answers(method, args))
 

@@ -64,9 +64,9 @@ class Stored(Store):
         _forget(self._source)
         return X
 
-    def places(self, limit: float) -> Places:
+    def places(self, within: float) -> Places:
         each = _ROW_BYTES + 8 * self.p
-        return disk_places(int(np.clip(_SHARE * limit / each, _FEWEST, _MOST)))
+        return disk_places(int(np.clip(_SHARE * within / each, _FEWEST, _MOST)))
 
     def where(self, row: int) -> str:
         named: str = self._source.where(row) if hasattr(self._source, "where") else f"row {row}"
