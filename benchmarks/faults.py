@@ -1,7 +1,8 @@
 """Workers that are killed while a fit goes on, and clients: python -m benchmarks.faults [--times 10].
 
 Every fit must end with the model of an undisturbed one. A worker process gets SIGKILL at a random moment of a random
-exchange of selection or of a sweep; a client gets it at a random moment and the fit is started again with its checkpoint.
+exchange of selection or of a sweep; a client gets it at a random moment, and the fit is started again with its
+checkpoint.
 """
 
 import argparse

@@ -14,11 +14,12 @@ from ..errors import ParameterError
 from ..runtime import limit
 from ..shards import FarInputs, Store, Stored, View
 
-__all__ = ["given_client", "is_dask", "is_far", "near", "read_far"]
+__all__ = ["given_client", "is_dask", "is_far", "near", "read_far", "slices"]
 
 _client: ContextVar[object] = ContextVar("the Dask client that was given", default=None)
 _SHARE = 0.25  # of the memory that inputs may take as they are
-_ARRAY = ("shape", "dtype", "__getitem__")
+_LARGE_MAP = 1 << 26  # bytes of a memory map that is not simply an array
+_IN_MEMORY = ("__array_interface__", "__array_namespace__", "columns", "nnz", "is_cuda")  # arrays, tables, tensors
 
 
 @contextmanager
@@ -38,24 +39,29 @@ def is_dask(X: object) -> bool:
 
 def is_far(X: Any) -> bool:
     """Whether inputs are not in memory, and too large to be put there."""
-    if is_dask(X):
-        return True
-    near = isinstance(X, np.ndarray) and not isinstance(X, np.memmap)
-    if near or hasattr(X, "columns") or not all(hasattr(X, name) for name in _ARRAY) or hasattr(X, "nnz"):
+    return is_dask(X) or (_on_disk(X) and 8.0 * X.shape[0] * X.shape[1] > _SHARE * limit())
+
+
+def slices(X: Any) -> bool:
+    """Whether inputs are to be read in pieces, to predict for them."""
+    return _on_disk(X) and (not isinstance(X, np.memmap) or X.nbytes > _LARGE_MAP)
+
+
+def _on_disk(X: Any) -> bool:
+    """Whether something is like a matrix of numbers, but not one in memory."""
+    if not isinstance(X, np.memmap) and any(hasattr(X, name) for name in _IN_MEMORY):
         return False
-    if len(getattr(X, "shape", ())) != 2 or np.dtype(X.dtype).kind not in "fiub":
+    if not all(hasattr(X, name) for name in ("shape", "dtype", "__getitem__")) or len(X.shape) != 2:
         return False
-    return 8.0 * X.shape[0] * X.shape[1] > _SHARE * limit()
+    try:
+        return np.dtype(X.dtype).kind in "fiub"
+    except TypeError:  # a type of another library
+        return False
 
 
 def read_far(estimator: Any, X: Any, y: Any, real: bool) -> tuple[FarInputs, Array]:
     """Return inputs that stay where they are, and targets in memory; the estimator learns about the columns."""
-    if is_dask(X):
-        from ..shards.cluster import on_cluster
-
-        store, names = on_cluster(X, _client.get())
-    else:
-        store, names = Stored(X), getattr(X, "names", None)
+    store, names = _opened(X)
     inputs = FarInputs(store, View(store.dtype))
     targets = _targets(y, real)
     if store.n != len(targets):
@@ -68,6 +74,15 @@ def read_far(estimator: Any, X: Any, y: Any, real: bool) -> tuple[FarInputs, Arr
     if names is not None and all(isinstance(name, str) for name in names):
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
     return inputs, targets
+
+
+def _opened(X: Any) -> tuple[Store, Any]:
+    """Return where inputs are, and the names of their columns if they have any."""
+    if not is_dask(X):
+        return Stored(X), getattr(X, "names", None)
+    from ..shards.cluster import on_cluster
+
+    return on_cluster(X, _client.get())
 
 
 def near(estimator: Any, X: Any) -> Array:

@@ -57,6 +57,9 @@ class Bound(BoundClasses, Coupled):
         made = BoundShard(rows, X, data.y[rows], self.kernel, self.probit, self.work.dtype, group, self.work.kept)
         return [cast(WithSites, made)]
 
+    def _in_order(self, rows: Rows) -> Rows:
+        return rows
+
     def settle(
         self, shards: Sequence[WithSites], sites: Sites | None, watch: Watch | None, deadline: Deadline
     ) -> Inference:

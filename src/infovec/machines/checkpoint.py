@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 from scipy import sparse
 
 from ..errors import ParameterError
-from ..kernels import Kernel
 from ..learning import Step
 from ..shards import Group, messages
 from ..shards.protocol import QUESTIONS
@@ -28,7 +27,6 @@ _NAMED: Mapping[str, Any] = {
 } | {"Step": Step}
 _EASY = frozenset({"marginals", "seen_before", "sharpness", "considered", "outside"})
 # questions whose answers are as large as the rows are many: shards can be asked again
-_K = TypeVar("_K", bound=Kernel)
 
 
 class Checkpoint:
@@ -155,7 +153,7 @@ def _read(path: Path, fit: str) -> list[tuple[str, Any]]:
         raise ParameterError(
             f"checkpoint={str(path)!r} is that of a fit with other data or settings; remove it, or name another file"
         )
-    return [tuple(_decoded(payload)) for payload in payloads[1:]]  # type: ignore[misc]
+    return [tuple(_decoded(payload)) for payload in payloads[1:]]
 
 
 def _ends(file: BinaryIO) -> list[int]:
@@ -212,7 +210,8 @@ def _value(tree: Any, payload: bytes, at: list[int]) -> Any:
         return found
     if "float" in tree:
         return float.fromhex(tree["float"])
-    parts = [_value(part, payload, at) for part in tree.get("parts", tree.get("tuple", tree.get("list", [])))]
+    inner: list[Any] = next((tree[name] for name in ("parts", "tuple", "list") if name in tree), [])
+    parts = [_value(part, payload, at) for part in inner]
     if "csr" in tree:
         return sparse.csr_matrix(tuple(parts), shape=tuple(tree["csr"]))
     if "named" in tree:
@@ -227,13 +226,13 @@ def _values(kernel: Any) -> Any:
     return [_values(getattr(kernel, field.name)) for field in fields(kernel) if field.init]
 
 
-def _restored(kernel: _K, values: Sequence[Any]) -> _K:
+def _restored(kernel: Any, values: Sequence[Any]) -> Any:
     """Return a kernel with other numbers."""
     found = dict[str, Any]()
-    for field, value in zip([f for f in fields(kernel) if f.init], values, strict=True):  # type: ignore[arg-type]
+    for field, value in zip([f for f in fields(kernel) if f.init], values, strict=True):
         inner = getattr(kernel, field.name)
         if is_dataclass(inner):
-            found[field.name] = _restored(inner, value)  # type: ignore[type-var]
+            found[field.name] = _restored(inner, value)
         elif value is not None:
             found[field.name] = value
-    return replace(kernel, **found)  # type: ignore[type-var]
+    return replace(kernel, **found)

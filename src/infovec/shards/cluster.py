@@ -271,7 +271,7 @@ class ClusterStore(Store):
         """Make calls to houses at the same time; a house that is lost is built again elsewhere, and called again."""
         pending, found, start = self._begun(calls), [None] * len(calls), time.perf_counter()
         slowest = 0.0
-        for k, (house, call) in enumerate(calls):
+        for k, (house, _) in enumerate(calls):
             while True:
                 try:
                     found[k] = self._answer(pending[k], house, start, slowest)
@@ -314,12 +314,12 @@ class ClusterStore(Store):
                 raise
 
     def _rebuild(self, house: Tenancy, lost: "_Lost") -> None:
-        """Build a house elsewhere: from its chunks, which the scheduler has made again, and what its shards were told."""
+        """Build a house elsewhere: from its chunks, made again if they must be, and what its shards were told."""
         end = time.perf_counter() + _WAIT
         while True:
             left = [worker for worker in self._workers() if worker != house.worker]
             if left:
-                rows = {worker: 0 for worker in left}
+                rows = dict.fromkeys(left, 0)
                 for other in self.houses:
                     if other is not house and other.worker in rows:
                         rows[other.worker] += len(other.pieces)
@@ -399,7 +399,7 @@ def _size(message: Any) -> int:
 def on_cluster(X: Any, client: Any = None) -> tuple[ClusterStore, Any]:
     """Return a Dask array or dataframe as a store on the workers of a client, and the names of its columns."""
     try:
-        from dask import delayed
+        from dask.delayed import delayed
         from distributed import get_client
     except ImportError as error:
         raise ParameterError(

@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import lru_cache, partial, reduce
 from itertools import pairwise
@@ -37,6 +37,9 @@ class _File:
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="infovec-")  # noqa: SIM115
         self._end = 0
+
+    def __del__(self) -> None:
+        self._file.close()
 
     def place(self, array: Array) -> "_Place":
         """Return room for an array of this size."""
@@ -136,8 +139,7 @@ class DiskShard:
         self._file, self._places, self._held = _File(), dict[str, _Place](), dict[str, Any]()
         self._lock = Lock()
         self._shard = make()
-        kind: Hashable = type(self._shard)
-        self._shard.__class__ = _lazy(kind)
+        self._shard.__class__ = _lazy(type(self._shard))  # type: ignore[arg-type]
         vars(self._shard)["on_disk"] = self.load
         self._leave(CONSTANT)
 
