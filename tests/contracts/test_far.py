@@ -73,12 +73,14 @@ def fitted(form, X, y, weight, **more):
 
 
 def check_same(got, expected, X, atol):
+    """Numbers are predicted far outside the data too, where single precision has few digits left."""
+    loose = atol if atol < 1e-8 else 20.0 * atol
     np.testing.assert_array_equal(got.active_, expected.active_)
     if hasattr(expected, "classes_"):
         np.testing.assert_allclose(got.predict_proba(X), expected.predict_proba(X), rtol=0, atol=atol)
     else:
         for a, b in zip(got.predict(X, return_std=True), expected.predict(X, return_std=True), strict=True):
-            np.testing.assert_allclose(a, b, rtol=atol, atol=atol * np.std(expected.predict(X)))
+            np.testing.assert_allclose(a, b, rtol=0, atol=loose * np.std(expected.predict(X)))
     np.testing.assert_allclose(got.active_vectors_, expected.active_vectors_)
     assert got.n_features_in_ == expected.n_features_in_
 

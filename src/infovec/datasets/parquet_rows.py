@@ -56,10 +56,10 @@ class ParquetRows:
         self, files: str | Path | Sequence[str | Path], target: str | None = None, columns: Sequence[str] | None = None
     ) -> None:
         try:
-            from pyarrow import parquet
+            from pyarrow import default_memory_pool, parquet
         except ImportError as error:
             raise DataError("Parquet files need pyarrow: pip install 'infovec[parquet]'") from error
-        self._parquet, self.files = parquet, parquet_files(files)
+        self._parquet, self.files, self._memory = parquet, parquet_files(files), default_memory_pool()
         self._groups: list[tuple[int, int]] = []  # file and row group
         self.pieces: list[int] = []
         self._firsts, n = list[int](), 0
@@ -140,6 +140,8 @@ class ParquetRows:
         X = np.empty((table.num_rows, len(self.names)))
         for j, name in enumerate(self.names):
             X[:, j] = table.column(name).cast("float64").to_numpy()
+        del table
+        self._memory.release_unused()
         with self._lock:
             self._read[number] = X
             while len(self._read) > _KEPT:

@@ -201,7 +201,8 @@ class AllRows(Machine):
     def _in_order(self, rows: Rows) -> Rows:
         """Return rows in the order of the shards that have them."""
         parts = self.choices.places.divided(self.data.X, rows, selecting=False)
-        return rows if len(parts) == 1 else np.concatenate([rows[part] for part in parts])
+        in_order = all(isinstance(part, slice) for part in parts)
+        return rows if in_order else np.concatenate([rows[part] for part in parts])
 
     def _telling(self, rows: Rows, asked: Rows | None) -> Rows | None:
         """Rows that tell how certain predictions are, with all of equal inputs; None if they are few enough for all."""

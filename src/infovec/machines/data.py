@@ -71,9 +71,10 @@ class Data:
         """Return so many rows to select from: some that are wanted besides, those held back, then by priority."""
         if size >= self.n:
             return np.arange(self.n)
-        first = self.priority + self.held_back
-        first[besides] += 2.0
-        return np.sort(np.argpartition(-first, size)[:size])
+        first = -self.priority
+        first -= self.held_back
+        first[besides] -= 2.0
+        return np.sort(np.argpartition(first, size)[:size])
 
     def all_but(self, left_out: Rows | None) -> Rows:
         """Return the numbers of all rows but some."""

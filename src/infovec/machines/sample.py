@@ -58,7 +58,8 @@ class Sample:
     def of(cls, X: Inputs, y: Array, sample_weight: Floats | None = None) -> Self:
         """Return the rows whose weight is not zero."""
         n = X.shape[0]
-        every = cls(X, y, np.arange(n), np.arange(n))
+        rows = np.arange(n)
+        every = cls(X, y, rows, rows)
         return every if sample_weight is None else every.times(sample_weight)
 
     def times(self, weight: Floats) -> Self:

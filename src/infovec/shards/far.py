@@ -143,6 +143,9 @@ class FarInputs:
 
     def parts(self, at: Rows | slice = slice(None)) -> list[tuple[int, Rows]]:
         """Return the pieces of the store that some rows are in, with the positions of these among all."""
+        if self.index is None and isinstance(at, slice) and at == slice(None):  # most often, and for many rows
+            ends = enumerate(self.store.ends.tolist())
+            return [(k, np.arange(self.store.start(k), end)) for k, end in ends if end > self.store.start(k)]
         rows = self.rows(at)
         which = np.arange(len(self))[at] if isinstance(at, slice) else np.asarray(at)
         return [(piece, which[here]) for piece, here in self.store.pieces_of(rows)]
@@ -168,6 +171,8 @@ class FarInputs:
     def local(self, piece: int, at: Rows) -> Rows | None:
         """Rows of a piece by their positions in it; None if it is all of them, in order."""
         start, end = self.store.start(piece), int(self.store.ends[piece])
+        if self.index is None and len(at) == end - start and at[0] == start:  # in order, as they all are
+            return None
         rows = self.rows(at) - start
         return None if len(rows) == end - start and np.array_equal(rows, np.arange(end - start)) else rows
 
