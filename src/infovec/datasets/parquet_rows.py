@@ -4,11 +4,10 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, Foreign
 from ..errors import DataError
 
 __all__ = ["ParquetRows", "parquet_files"]
@@ -63,7 +62,7 @@ class ParquetRows:
         self._groups: list[tuple[int, int]] = []  # file and row group
         self.pieces: list[int] = []
         self._firsts, n = list[int](), 0
-        first: dict[str, Any] = {}
+        first: dict[str, Foreign] = {}
         for number, path in enumerate(self.files):
             schema, metadata = self._opened(path)
             types = {field.name: field.type for field in schema}
@@ -85,7 +84,7 @@ class ParquetRows:
         self._read: OrderedDict[int, Array] = OrderedDict()
         self._lock = Lock()
 
-    def _opened(self, path: Path) -> tuple[Any, Any]:
+    def _opened(self, path: Path) -> tuple[Foreign, Foreign]:
         import pyarrow as arrow
 
         try:
@@ -94,7 +93,7 @@ class ParquetRows:
         except arrow.ArrowInvalid as error:
             raise DataError(f"{path} is not a Parquet file: {error}") from error
 
-    def _check(self, path: Path, types: dict[str, Any], first: dict[str, Any], wanted: Sequence[str]) -> None:
+    def _check(self, path: Path, types: dict[str, Foreign], first: dict[str, Foreign], wanted: Sequence[str]) -> None:
         from pyarrow import types as kinds
 
         tests = (kinds.is_integer, kinds.is_floating, kinds.is_boolean, kinds.is_decimal)

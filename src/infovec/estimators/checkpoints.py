@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any
 
 import joblib
 import numpy as np
 
+from .._types import Foreign
 from ..errors import ParameterError
 from ..machines.checkpoint import Checkpoint
 from ..machines.machine import Machine
@@ -19,7 +19,7 @@ _SEEN = 100  # rows of the inputs that are compared
 
 
 @contextmanager
-def checkpointed(estimator: Any, path: str | PathLike[str] | None, machine: Machine) -> Iterator[Checkpoint | None]:
+def checkpointed(estimator: Foreign, path: str | PathLike[str] | None, machine: Machine) -> Iterator[Checkpoint | None]:
     """Have a checkpoint of a fit, if one was asked for; it is removed when the fit is done."""
     if path is None:
         yield None

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from .._types import Array
+from .._types import Array, Foreign
 from ..errors import ParameterError
 from ..runtime import limit
 from ..shards import FarInputs, Store, Stored, View
@@ -37,17 +36,17 @@ def is_dask(X: object) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
 
 
-def is_far(X: Any) -> bool:
+def is_far(X: Foreign) -> bool:
     """Whether inputs are not in memory, and too large to be put there."""
     return is_dask(X) or (_on_disk(X) and 8.0 * X.shape[0] * X.shape[1] > _SHARE * limit())
 
 
-def slices(X: Any) -> bool:
+def slices(X: Foreign) -> bool:
     """Whether inputs are to be read in pieces, to predict for them."""
     return _on_disk(X) and (not isinstance(X, np.memmap) or X.nbytes > _LARGE_MAP)
 
 
-def _on_disk(X: Any) -> bool:
+def _on_disk(X: Foreign) -> bool:
     """Whether something is like a matrix of numbers, but not one in memory."""
     if not isinstance(X, np.memmap) and any(hasattr(X, name) for name in _IN_MEMORY):
         return False
@@ -59,7 +58,7 @@ def _on_disk(X: Any) -> bool:
         return False
 
 
-def read_far(estimator: Any, X: Any, y: Any, real: bool) -> tuple[FarInputs, Array]:
+def read_far(estimator: Foreign, X: Foreign, y: Foreign, real: bool) -> tuple[FarInputs, Array]:
     """Return inputs that stay where they are, and targets in memory; the estimator learns about the columns."""
     store, names = _opened(X)
     inputs = FarInputs(store, View(store.dtype))
@@ -70,13 +69,13 @@ def read_far(estimator: Any, X: Any, y: Any, real: bool) -> tuple[FarInputs, Arr
         raise ParameterError("X has no rows")
     _check_finite(inputs, store, names)
     estimator.n_features_in_ = store.p
-    vars(estimator).pop("feature_names_in_", None)
+    estimator.__dict__.pop("feature_names_in_", None)
     if names is not None and all(isinstance(name, str) for name in names):
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
     return inputs, targets
 
 
-def _opened(X: Any) -> tuple[Store, Any]:
+def _opened(X: Foreign) -> tuple[Store, Foreign]:
     """Return where inputs are, and the names of their columns if they have any."""
     if not is_dask(X):
         return Stored(X), getattr(X, "names", None)
@@ -85,7 +84,7 @@ def _opened(X: Any) -> tuple[Store, Any]:
     return on_cluster(X, _client.get())
 
 
-def near(estimator: Any, X: Any) -> Array:
+def near(estimator: Foreign, X: Foreign) -> Array:
     """Return inputs to predict for, in memory."""
     values = np.asarray(X[:], dtype=np.float64)
     found: Array = check_array(values)
@@ -94,7 +93,7 @@ def near(estimator: Any, X: Any) -> Array:
     return found
 
 
-def _targets(y: Any, real: bool) -> Array:
+def _targets(y: Foreign, real: bool) -> Array:
     y = column_or_1d(np.asarray(y.compute() if is_dask(y) else y[:] if hasattr(y, "shape") else y))
     if real:
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
@@ -105,7 +104,7 @@ def _targets(y: Any, real: bool) -> Array:
     return y
 
 
-def _check_finite(X: FarInputs, store: Store, names: Any) -> None:
+def _check_finite(X: FarInputs, store: Store, names: Foreign) -> None:
     for at, bad in X.map(_not_finite):
         if bad is not None:
             row, column = int(at[bad[0]]), bad[1]

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, Foreign
 from .far import is_dask, slices
 
 __all__ = ["for_far_rows"]
 
-_M = TypeVar("_M", bound=Callable[..., Any])
+_M = TypeVar("_M", bound=Callable[..., Foreign])
 _PIECE = 1 << 20  # numbers of the inputs that are read at once
 
 
@@ -24,7 +24,7 @@ def for_far_rows(method: _M) -> _M:
     """
 
     @wraps(method)
-    def predict(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+    def predict(self: Foreign, X: Foreign, *args: Foreign, **options: Foreign) -> Foreign:
         if is_dask(X):
             check_is_fitted(self)
             return _lazy(self, method, X, args, options)
@@ -36,7 +36,7 @@ def for_far_rows(method: _M) -> _M:
     return predict  # type: ignore[return-value]
 
 
-def _streamed(model: Any, method: Callable[..., Any], X: Any, args: Any, options: Any) -> Any:
+def _streamed(model: Foreign, method: Callable[..., Foreign], X: Foreign, args: Foreign, options: Foreign) -> Foreign:
     """Predictions of one piece of the rows after the other."""
     step = max(1, _PIECE // max(X.shape[1], 1))
     names = getattr(model, "feature_names_in_", None)
@@ -51,7 +51,7 @@ def _streamed(model: Any, method: Callable[..., Any], X: Any, args: Any, options
     return np.concatenate(parts)
 
 
-def _with_names(rows: Array, names: Any, X: Any) -> Any:
+def _with_names(rows: Array, names: Foreign, X: Foreign) -> Foreign:
     """Rows as a table, where the model was fitted to one: scikit-learn compares the names."""
     if names is None or not hasattr(X, "names"):
         return rows
@@ -60,7 +60,7 @@ def _with_names(rows: Array, names: Any, X: Any) -> Any:
     return DataFrame(rows, columns=list(X.names))
 
 
-def _lazy(model: Any, method: Callable[..., Any], X: Any, args: Any, options: Any) -> Any:
+def _lazy(model: Foreign, method: Callable[..., Foreign], X: Foreign, args: Foreign, options: Foreign) -> Foreign:
     from dask.delayed import delayed
 
     frame = hasattr(X, "columns")
@@ -72,9 +72,9 @@ def _lazy(model: Any, method: Callable[..., Any], X: Any, args: Any, options: An
     call = delayed(_of_chunk, pure=True)
     found = [call(whole, method, chunk, args, options, sample) for chunk in chunks]
 
-    da: Any = import_module("dask.array")
+    da: Foreign = import_module("dask.array")
 
-    def together(parts: Any, kind: Array) -> Any:
+    def together(parts: Foreign, kind: Array) -> Foreign:
         arrays = [
             da.from_delayed(part, (n, *kind.shape[1:]), dtype=kind.dtype)
             for part, n in zip(parts, lengths, strict=True)
@@ -86,7 +86,7 @@ def _lazy(model: Any, method: Callable[..., Any], X: Any, args: Any, options: An
     return together(found, like)
 
 
-def _sample(model: Any, X: Any) -> Any:
+def _sample(model: Foreign, X: Foreign) -> Foreign:
     """A row that the model can predict, as the collection has rows."""
     row = np.asarray(model.active_vectors_[:1], dtype=np.float64)
     if not hasattr(X, "columns"):
@@ -96,7 +96,9 @@ def _sample(model: Any, X: Any) -> Any:
     return DataFrame(row, columns=list(X.columns))
 
 
-def _of_chunk(model: Any, method: Callable[..., Any], chunk: Any, args: Any, options: Any, sample: Any) -> Any:
+def _of_chunk(
+    model: Foreign, method: Callable[..., Foreign], chunk: Foreign, args: Foreign, options: Foreign, sample: Foreign
+) -> Foreign:
     if len(chunk):
         return method(model, chunk, *args, **options)
     like = method(model, sample, *args, **options)  # an empty chunk: nothing, in the right shape

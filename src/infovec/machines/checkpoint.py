@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 import numpy as np
 from scipy import sparse
 
+from .._types import Message
 from ..errors import ParameterError
 from ..learning import Step
 from ..shards import Group, messages
@@ -22,7 +23,7 @@ from .machine import Machine
 __all__ = ["Checkpoint"]
 
 _MAGIC: Final = b"infovec checkpoint 1\n"
-_NAMED: Mapping[str, Any] = {
+_NAMED: Mapping[str, Message] = {
     name: getattr(messages, name) for name in messages.__all__ if hasattr(getattr(messages, name), "_fields")
 } | {"Step": Step}
 _EASY = frozenset({"marginals", "seen_before", "sharpness", "considered", "outside"})
@@ -45,7 +46,7 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], fit: str) -> None:
         self.path = Path(path)
-        self._behind: dict[int, tuple[Group, list[tuple[str, str, Sequence[Any]]]]] = {}
+        self._behind: dict[int, tuple[Group, list[tuple[str, str, Sequence[Message]]]]] = {}
         self._records = _read(self.path, fit)
         self._at, self.resumed = 0, bool(self._records)
         self._file: BinaryIO = self.path.open("r+b" if self.path.exists() else "w+b")
@@ -74,7 +75,7 @@ class Checkpoint:
         found = _values(machine.kernel), kernels, machine.likelihood.theta, machine.learned, list(steps)
         self._append("learned", found)
 
-    def answer(self, group: Group, verb: str, method: str, args: Sequence[tuple[Any, ...]]) -> Any:
+    def answer(self, group: Group, verb: str, method: str, args: Sequence[tuple[Message, ...]]) -> Message:
         """Return what the shards say, from the file if it was said before."""
         key = f"{verb} {method} {len(group)}"
         known = None if method in _EASY else self._next(key)
@@ -101,7 +102,7 @@ class Checkpoint:
         """Leave the file for the next fit."""
         self._file.close()
 
-    def _next(self, key: str) -> Any:
+    def _next(self, key: str) -> Message:
         """Return the next record if it is of that kind; else the file has nothing more to say."""
         if self._at < len(self._records):
             kind, value = self._records[self._at]
@@ -112,7 +113,7 @@ class Checkpoint:
             self._file.truncate(self._ends[self._at])
         return None
 
-    def _append(self, key: str, value: Any) -> None:
+    def _append(self, key: str, value: Message) -> None:
         self._file.seek(0, os.SEEK_END)
         self._write(_framed(_encoded([key, value])))
         self._records, self._at = [], 0
@@ -140,7 +141,7 @@ def _payloads(file: BinaryIO) -> list[bytes]:
     return found
 
 
-def _read(path: Path, fit: str) -> list[tuple[str, Any]]:
+def _read(path: Path, fit: str) -> list[tuple[str, Message]]:
     if not path.exists():
         return []
     with path.open("rb") as file:
@@ -167,13 +168,13 @@ def _ends(file: BinaryIO) -> list[int]:
     return ends
 
 
-def _encoded(value: Any) -> bytes:
+def _encoded(value: Message) -> bytes:
     arrays = list[bytes]()
     tree = json.dumps(_tree(value, arrays)).encode()
     return len(tree).to_bytes(8, "little") + tree + b"".join(arrays)
 
 
-def _tree(value: Any, arrays: list[bytes]) -> Any:
+def _tree(value: Message, arrays: list[bytes]) -> Message:
     """A value as JSON, arrays beside it."""
     if isinstance(value, np.ndarray):
         arrays.append(np.ascontiguousarray(value).tobytes())
@@ -193,13 +194,13 @@ def _tree(value: Any, arrays: list[bytes]) -> Any:
     return value
 
 
-def _decoded(payload: bytes) -> Any:
+def _decoded(payload: bytes) -> Message:
     size = int.from_bytes(payload[:8], "little")
     at = [8 + size]
     return _value(json.loads(payload[8 : 8 + size]), payload, at)
 
 
-def _value(tree: Any, payload: bytes, at: list[int]) -> Any:
+def _value(tree: Message, payload: bytes, at: list[int]) -> Message:
     if not isinstance(tree, dict):
         return tree
     if "array" in tree:
@@ -210,7 +211,7 @@ def _value(tree: Any, payload: bytes, at: list[int]) -> Any:
         return found
     if "float" in tree:
         return float.fromhex(tree["float"])
-    inner: list[Any] = next((tree[name] for name in ("parts", "tuple", "list") if name in tree), [])
+    inner: list[Message] = next((tree[name] for name in ("parts", "tuple", "list") if name in tree), [])
     parts = [_value(part, payload, at) for part in inner]
     if "csr" in tree:
         return sparse.csr_matrix(tuple(parts), shape=tuple(tree["csr"]))
@@ -219,16 +220,16 @@ def _value(tree: Any, payload: bytes, at: list[int]) -> Any:
     return tuple(parts) if "tuple" in tree else parts
 
 
-def _values(kernel: Any) -> Any:
+def _values(kernel: Message) -> Message:
     """Numbers of a kernel, and of those that it is made of."""
     if not is_dataclass(kernel):
         return kernel if isinstance(kernel, int | float | np.ndarray | str | bool) else None
     return [_values(getattr(kernel, field.name)) for field in fields(kernel) if field.init]
 
 
-def _restored(kernel: Any, values: Sequence[Any]) -> Any:
+def _restored(kernel: Message, values: Sequence[Message]) -> Message:
     """Return a kernel with other numbers."""
-    found = dict[str, Any]()
+    found = dict[str, Message]()
     for field, value in zip([f for f in fields(kernel) if f.init], values, strict=True):
         inner = getattr(kernel, field.name)
         if is_dataclass(inner):

@@ -5,12 +5,11 @@ import time
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .._types import Array, Rows
+from .._types import Array, Message, Rows
 from ..errors import ClusterError, ParameterError
 from ..runtime import limit
 from .far import FarInputs, Store
@@ -56,10 +55,10 @@ class Everywhere(Group):
     def key(self) -> int:
         return id(self._shards[0]) if self._shards else 0
 
-    def call(self, method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         return self._shards[0].cluster.ask(self._shards, method, args)
 
-    def add(self, method: str, args: Sequence[tuple[Any, ...]]) -> Any:
+    def add(self, method: str, args: Sequence[tuple[Message, ...]]) -> Message:
         return self._shards[0].cluster.add(self._shards, method, args)
 
     def release(self) -> None:
@@ -84,9 +83,9 @@ class Tenancy:
 
     def __init__(self, cluster: "ClusterStore", pieces: Sequence[int], worker: str) -> None:
         self.cluster, self.pieces, self.worker = cluster, list(pieces), worker
-        self.made: dict[int, tuple[Any, ...]] = {}
-        self.told: dict[int, list[tuple[int, str, tuple[Any, ...]]]] = {}
-        self.actor: Any = None
+        self.made: dict[int, tuple[Message, ...]] = {}
+        self.told: dict[int, list[tuple[int, str, tuple[Message, ...]]]] = {}
+        self.actor: Message = None
 
     def build(self) -> None:
         """Make the house on its worker, with the shards as they were."""
@@ -100,12 +99,12 @@ class Tenancy:
             for number, method, args in self.told[token]:
                 self.actor.call(token, number, method, args, True).result()
 
-    def make(self, token: int, *spec: Any) -> None:
+    def make(self, token: int, *spec: Message) -> None:
         """Make a shard."""
         self.made[token], self.told[token] = spec, []
         self.cluster.each([(self, partial(_make, token=token, spec=spec))])
 
-    def note(self, token: int, number: int, method: str, args: tuple[Any, ...]) -> None:
+    def note(self, token: int, number: int, method: str, args: tuple[Message, ...]) -> None:
         """Take note of a message that changes a shard, before a house that is built again could miss it."""
         if method not in QUESTIONS:
             self.told[token].append((number, method, deepcopy(args)))  # some are views of what goes on changing
@@ -120,7 +119,7 @@ class Tenancy:
             return
 
 
-def _make(actor: Any, token: int, spec: tuple[Any, ...]) -> Any:
+def _make(actor: Message, token: int, spec: tuple[Message, ...]) -> Message:
     return actor.make(token, *spec)
 
 
@@ -138,7 +137,7 @@ class ClusterStore(Store):
     dtype : str
     """
 
-    def __init__(self, client: Any, futures: Sequence[Any], lengths: Sequence[int], p: int, dtype: str) -> None:
+    def __init__(self, client: Message, futures: Sequence[Message], lengths: Sequence[int], p: int, dtype: str) -> None:
         super().__init__(lengths, p, dtype)
         self.client, self.futures, self.limit = client, list(futures), limit()
         self.traffic: list[tuple[str, int, int]] = []  # messages with the bytes to and fro
@@ -159,7 +158,9 @@ class ClusterStore(Store):
 
     # what a store does
 
-    def map(self, function: Callable[..., Any], pieces: Sequence[int], args: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def map(
+        self, function: Callable[..., Message], pieces: Sequence[int], args: Sequence[tuple[Message, ...]]
+    ) -> list[Message]:
         asked = {id(house): (house, list[int]()) for house in self.houses}
         for k, piece in enumerate(pieces):
             asked[id(self.house_of[piece])][1].append(k)
@@ -167,7 +168,7 @@ class ClusterStore(Store):
         calls = [
             (house, partial(_run, function=function, asked=[(pieces[k], args[k]) for k in at])) for house, at in busy
         ]
-        found: list[Any] = [None] * len(pieces)
+        found: list[Message] = [None] * len(pieces)
         for (_, at), answers in zip(busy, self.each(calls), strict=True):
             for k, answer in zip(at, answers, strict=True):
                 found[k] = answer
@@ -189,7 +190,7 @@ class ClusterStore(Store):
         house = np.array([number.get(p, 0) for p in range(len(self.ends))])[piece]
         return [np.flatnonzero(house == k) for k in range(len(self.houses)) if np.any(house == k)]
 
-    def _made(self, kind: str, first: Any, *rest: Any) -> Any:
+    def _made(self, kind: str, first: Message, *rest: Message) -> Message:
         """Make a shard where its rows are."""
         args = _without_inputs(kind, first, rest)
         X = first.X if kind == "select" else rest[0]
@@ -205,14 +206,14 @@ class ClusterStore(Store):
 
     # exchanges
 
-    def ask(self, shards: Sequence[RemoteShard], method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def ask(self, shards: Sequence[RemoteShard], method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         """Send a message to each shard, and wait for the answers."""
         calls = self._calls(shards, method, args, quiet=False)
         found = self.each(calls)
         self.traffic.append((method, sum(map(_size, args)), sum(map(_size, found))))
         return found
 
-    def add(self, shards: Sequence[RemoteShard], method: str, args: Sequence[tuple[Any, ...]]) -> Any:
+    def add(self, shards: Sequence[RemoteShard], method: str, args: Sequence[tuple[Message, ...]]) -> Message:
         """Add up the answers of shards: in a tree, where there are many houses."""
         houses = list({id(shard.house): shard.house for shard in shards}.values())
         if len(houses) <= _TREE:
@@ -238,7 +239,7 @@ class ClusterStore(Store):
         self.traffic.append((method, sum(map(_size, args)), _size(total)))
         return total
 
-    def _tree(self, shards: Sequence[RemoteShard], houses: Sequence[Tenancy], number: int) -> Any:
+    def _tree(self, shards: Sequence[RemoteShard], houses: Sequence[Tenancy], number: int) -> Message:
         here = [[shard.token for shard in shards if shard.house is house] for house in houses]
         _all([house.actor.add(tokens, number) for house, tokens in zip(houses, here, strict=True)])
         step = 1
@@ -252,12 +253,12 @@ class ClusterStore(Store):
         self,
         shards: Sequence[RemoteShard],
         method: str,
-        args: Sequence[tuple[Any, ...]],
+        args: Sequence[tuple[Message, ...]],
         quiet: bool,
         number: int | None = None,
         told: bool = False,
-    ) -> list[tuple[Tenancy, Callable[[Any], Any]]]:
-        calls = list[tuple[Tenancy, Callable[[Any], Any]]]()
+    ) -> list[tuple[Tenancy, Callable[[Message], Message]]]:
+        calls = list[tuple[Tenancy, Callable[[Message], Message]]]()
         for shard, each in zip(shards, args, strict=True):
             at = next(self._numbers) if number is None else number
             if not told:
@@ -267,7 +268,7 @@ class ClusterStore(Store):
             )
         return calls
 
-    def each(self, calls: Sequence[tuple[Tenancy, Callable[[Any], Any]]]) -> list[Any]:
+    def each(self, calls: Sequence[tuple[Tenancy, Callable[[Message], Message]]]) -> list[Message]:
         """Make calls to houses at the same time; a house that is lost is built again elsewhere, and called again."""
         pending, found, start = self._begun(calls), [None] * len(calls), time.perf_counter()
         slowest = 0.0
@@ -285,7 +286,7 @@ class ClusterStore(Store):
             slowest = max(slowest, time.perf_counter() - start)
         return found
 
-    def _begun(self, calls: Sequence[tuple[Tenancy, Callable[[Any], Any]]]) -> list[Any]:
+    def _begun(self, calls: Sequence[tuple[Tenancy, Callable[[Message], Message]]]) -> list[Message]:
         begun = []
         for house, call in calls:
             try:
@@ -294,7 +295,7 @@ class ClusterStore(Store):
                 begun.append(_Lost(str(error)))
         return begun
 
-    def _answer(self, future: Any, house: Tenancy, start: float, slowest: float) -> Any:
+    def _answer(self, future: Message, house: Tenancy, start: float, slowest: float) -> Message:
         if isinstance(future, _Lost):
             raise future
         while True:
@@ -345,7 +346,7 @@ class ClusterStore(Store):
                 "it goes on from where it was"
             ) from error
 
-    def wait_for(self, future: Any) -> Any:
+    def wait_for(self, future: Message) -> Message:
         """Return the result of a future; as long as the scheduler is there."""
         while True:
             try:
@@ -358,19 +359,19 @@ class _Lost(Exception):
     """A worker does not answer any more."""
 
 
-def _run(actor: Any, function: Callable[..., Any], asked: Sequence[tuple[int, tuple[Any, ...]]]) -> Any:
+def _run(actor: Message, function: Callable[..., Message], asked: Sequence[tuple[int, tuple[Message, ...]]]) -> Message:
     return actor.run(function, asked)
 
 
-def _call(actor: Any, token: int, number: int, method: str, args: tuple[Any, ...], quiet: bool) -> Any:
+def _call(actor: Message, token: int, number: int, method: str, args: tuple[Message, ...], quiet: bool) -> Message:
     return actor.call(token, number, method, args, quiet)
 
 
-def _all(futures: Sequence[Any]) -> list[Any]:
+def _all(futures: Sequence[Message]) -> list[Message]:
     return [future.result(timeout=_SLOW) for future in futures]
 
 
-def _without_inputs(kind: str, first: Any, rest: tuple[Any, ...]) -> tuple[Any, ...]:
+def _without_inputs(kind: str, first: Message, rest: tuple[Message, ...]) -> tuple[Message, ...]:
     """Arguments of a shard as they go over the network: without inputs, and with its own share of the likelihood."""
     if kind == "select":
         kernel, likelihood, *others = rest
@@ -379,13 +380,13 @@ def _without_inputs(kind: str, first: Any, rest: tuple[Any, ...]) -> tuple[Any, 
     return first, y, kernel, OwnRows(likelihood.take(first)), *others
 
 
-def _here(kind: str, first: Any, rest: tuple[Any, ...]) -> Any:
+def _here(kind: str, first: Message, rest: tuple[Message, ...]) -> Message:
     from .house import MAKERS
 
     return MAKERS[kind](first, *rest)  # type: ignore[operator]
 
 
-def _size(message: Any) -> int:
+def _size(message: Message) -> int:
     """Bytes of a message, but for a few."""
     if isinstance(message, np.ndarray):
         return int(message.nbytes)
@@ -396,7 +397,7 @@ def _size(message: Any) -> int:
     return 8
 
 
-def on_cluster(X: Any, client: Any = None) -> tuple[ClusterStore, Any]:
+def on_cluster(X: Message, client: Message = None) -> tuple[ClusterStore, Message]:
     """Return a Dask array or dataframe as a store on the workers of a client, and the names of its columns."""
     try:
         from dask.delayed import delayed
@@ -431,7 +432,7 @@ def on_cluster(X: Any, client: Any = None) -> tuple[ClusterStore, Any]:
     return store, names
 
 
-def as_array(chunk: Any, number: int, names: Sequence[Any] | None) -> Array:
+def as_array(chunk: Message, number: int, names: Sequence[Message] | None) -> Array:
     """Return a chunk as numbers, on the worker that has it."""
     if hasattr(chunk, "to_numpy"):
         if list(chunk.columns) != list(names or ()):
@@ -459,7 +460,7 @@ def _described(X: Array) -> tuple[int, str]:
     return len(X), X.dtype.name
 
 
-def _check_package(client: Any) -> None:
+def _check_package(client: Message) -> None:
     there = client.run(eval, "__import__('importlib.util').util.find_spec('infovec') is not None")
     without = [worker for worker, has in there.items() if has is not True]
     if without:
@@ -468,7 +469,7 @@ def _check_package(client: Any) -> None:
         raise ClusterError("the cluster has no workers; start some")
 
 
-def _check_room(client: Any, X: Any, p: int) -> None:
+def _check_room(client: Message, X: Message, p: int) -> None:
     """Refuse chunks that do not fit into a worker, as far as their sizes are known before they are made."""
     chunks = getattr(X, "chunks", None)
     limits = [w["memory_limit"] for w in client.scheduler_info(n_workers=-1)["workers"].values() if w["memory_limit"]]

@@ -3,11 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from .._types import Array, Floats, Rows
+from .._types import Array, Floats, Message, Rows
 
 __all__ = ["FarInputs", "Store", "View"]
 
@@ -31,14 +31,16 @@ class Store(ABC):
         self.dtype = dtype
 
     @abstractmethod
-    def map(self, function: Callable[..., Any], pieces: Sequence[int], args: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def map(
+        self, function: Callable[..., Message], pieces: Sequence[int], args: Sequence[tuple[Message, ...]]
+    ) -> list[Message]:
         """Return what a function makes of the inputs of some pieces, each with arguments of its own.
 
         The function is called where the piece is.
         """
 
     @abstractmethod
-    def places(self, within: float) -> Any:
+    def places(self, within: float) -> Message:
         """Return the Places of these inputs, whose shards have so many bytes."""
 
     def where(self, row: int) -> str:
@@ -68,10 +70,7 @@ class Store(ABC):
 
 @dataclass(frozen=True)
 class View:
-    r"""How a fit has inputs: around a centre, in units, in a precision.
-
-    .. math:: x'_j = (x_j - c_j) / s_j
-    """
+    """How a fit has inputs: around a centre, in units (see ``Columns``), in a precision."""
 
     dtype: str = "float64"
     centre: Floats | None = None
@@ -137,7 +136,7 @@ class FarInputs:
         """Return the same rows in other units, or another precision."""
         return type(self)(self.store, view, self.index)
 
-    def astype(self, dtype: Any, copy: bool = True) -> Self:
+    def astype(self, dtype: Message, copy: bool = True) -> Self:
         """Return the same in another precision."""
         return self.seen(replace(self.view, dtype=np.dtype(dtype).name))
 
@@ -150,7 +149,9 @@ class FarInputs:
         which = np.arange(len(self))[at] if isinstance(at, slice) else np.asarray(at)
         return [(piece, which[here]) for piece, here in self.store.pieces_of(rows)]
 
-    def map(self, function: Callable[..., Any], *args: Any, rowwise: Sequence[Array] = ()) -> list[tuple[Rows, Any]]:
+    def map(
+        self, function: Callable[..., Message], *args: Message, rowwise: Sequence[Array] = ()
+    ) -> list[tuple[Rows, Message]]:
         """Return what a function makes of the rows of each piece, with their positions.
 
         Parameters
@@ -182,6 +183,6 @@ def _taken(X: Array, rows: Rows, view: View) -> Array:
 
 
 def _applied(
-    X: Array, rows: Rows | None, view: View, function: Callable[..., Any], rowwise: tuple[Array, ...], args: Any
-) -> Any:
+    X: Array, rows: Rows | None, view: View, function: Callable[..., Message], rowwise: tuple[Array, ...], args: Message
+) -> Message:
     return function(view(X if rows is None else X[rows]), *rowwise, *args)

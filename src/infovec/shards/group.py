@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import reduce
 from operator import add
-from typing import Any, Protocol
+from typing import Protocol
+
+from .._types import Message
 
 __all__ = ["Exchanges", "Group", "InProcess", "noted", "together"]
 
@@ -14,7 +16,7 @@ __all__ = ["Exchanges", "Group", "InProcess", "noted", "together"]
 class Exchanges(Protocol):
     """Takes note of what is said between a driver and its shards: whoever has heard it can go on from there."""
 
-    def answer(self, group: "Group", verb: str, method: str, args: Sequence[tuple[Any, ...]]) -> Any:
+    def answer(self, group: "Group", verb: str, method: str, args: Sequence[tuple[Message, ...]]) -> Message:
         """Return what the shards say, from memory if it was said before."""
 
 
@@ -48,30 +50,30 @@ class Group(ABC):
         """The same number for the same shards, while there are any."""
 
     @abstractmethod
-    def call(self, method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         """Send a message to each shard, and return the answers."""
 
-    def add(self, method: str, args: Sequence[tuple[Any, ...]]) -> Any:
+    def add(self, method: str, args: Sequence[tuple[Message, ...]]) -> Message:
         """Return the sum of the answers; whoever has a long way adds them up on the way."""
         return reduce(add, self.call(method, args))
 
-    def tell(self, method: str, args: Sequence[tuple[Any, ...]]) -> None:
+    def tell(self, method: str, args: Sequence[tuple[Message, ...]]) -> None:
         """Send a message to each shard."""
         self.call(method, args)
 
-    def map(self, method: str, *args: Any) -> list[Any]:
+    def map(self, method: str, *args: Message) -> list[Message]:
         """Return the answers of all shards to the same question, in order."""
         return self.map_each(method, [args] * len(self))
 
-    def map_each(self, method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def map_each(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         """Return the answers of all shards, each to a question of its own."""
         return self._exchange("call", method, args)
 
-    def reduce(self, method: str, *args: Any) -> Any:
+    def reduce(self, method: str, *args: Message) -> Message:
         """Return the sum of the answers to the same question."""
         return self._exchange("add", method, [args] * len(self))
 
-    def broadcast(self, method: str, *args: Any) -> None:
+    def broadcast(self, method: str, *args: Message) -> None:
         """Tell all shards the same."""
         self._exchange("tell", method, [args] * len(self))
 
@@ -79,7 +81,7 @@ class Group(ABC):
     def release(self) -> None:
         """Give back what the shards have; nothing can be asked any more."""
 
-    def _exchange(self, verb: str, method: str, args: Sequence[tuple[Any, ...]]) -> Any:
+    def _exchange(self, verb: str, method: str, args: Sequence[tuple[Message, ...]]) -> Message:
         exchanges = _noted.get()
         return getattr(self, verb)(method, args) if exchanges is None else exchanges.answer(self, verb, method, args)
 
@@ -92,27 +94,27 @@ class InProcess(Group):
     shards : sequence of shards
     """
 
-    def __init__(self, shards: Sequence[Any]) -> None:
+    def __init__(self, shards: Sequence[Message]) -> None:
         self._shards = shards
 
     def __len__(self) -> int:
         return len(self._shards)
 
-    def __getitem__(self, number: int) -> Any:
+    def __getitem__(self, number: int) -> Message:
         return self._shards[number]
 
     @property
     def key(self) -> int:
         return id(self._shards[0]) if len(self._shards) else 0
 
-    def call(self, method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         return [getattr(shard, method)(*each) for shard, each in zip(self._shards, args, strict=True)]
 
     def release(self) -> None:
         self._shards = []
 
 
-def together(shards: "Sequence[Any] | Group") -> Group:
+def together(shards: "Sequence[Message] | Group") -> Group:
     """Return shards as a group: of the kind that they say, if they say one."""
     if isinstance(shards, Group):
         return shards

@@ -2,11 +2,11 @@
 
 import pickle
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from .._types import Array, Rows
+from .._types import Array, Message, Rows
 from ..runtime import limited, own_threads, work_within
 from .coupled import CoupledShard
 from .far import View
@@ -22,11 +22,11 @@ MAKERS: Final = {"select": HERE.to_select, "infer": ProjectedShard, "infer_class
 class OwnRows:
     """The likelihood of the rows of a shard, where others have that of all rows: it need not be taken once more."""
 
-    def __init__(self, likelihood: Any) -> None:
+    def __init__(self, likelihood: Message) -> None:
         self.likelihood = likelihood
         self.n_classes = getattr(likelihood, "n_classes", 1)
 
-    def take(self, rows: Rows) -> Any:
+    def take(self, rows: Rows) -> Message:
         """Return the likelihood of these rows."""
         return self.likelihood
 
@@ -48,13 +48,13 @@ class House:
 
     def __init__(self, numbers: Sequence[int], limit: float, *pieces: Array) -> None:
         self.pieces, self.limit = dict(zip(numbers, pieces, strict=True)), limit
-        self._shards: dict[int, Any] = {}
-        self._last: dict[int, tuple[int, Any]] = {}
-        self._sums: dict[int, Any] = {}
+        self._shards: dict[int, Message] = {}
+        self._last: dict[int, tuple[int, Message]] = {}
+        self._sums: dict[int, Message] = {}
         self._inside: dict[bytes, Array] = {}
         self._n_threads = _threads_here()
 
-    def run(self, function: Callable[..., Any], asked: Sequence[tuple[int, tuple[Any, ...]]]) -> list[Any]:
+    def run(self, function: Callable[..., Message], asked: Sequence[tuple[int, tuple[Message, ...]]]) -> list[Message]:
         """Return what a function makes of some pieces."""
         with limited(self._n_threads), work_within(self.limit):
             return [function(self.pieces[number], *args) for number, args in asked]
@@ -66,7 +66,7 @@ class House:
         view: View,
         where: Sequence[tuple[int, Rows | None]],
         place: Rows | None,
-        args: tuple[Any, ...],
+        args: tuple[Message, ...],
     ) -> None:
         """Make a shard of some rows of the pieces, without inputs in the arguments; ``place`` is where rows come."""
         X = self._inputs(view, where, place)
@@ -78,7 +78,7 @@ class House:
                 rows, *rest = args
                 self._shards[token] = MAKERS[kind](rows, X, *rest)  # type: ignore[operator]
 
-    def call(self, token: int, number: int, method: str, args: tuple[Any, ...], quiet: bool = False) -> Any:
+    def call(self, token: int, number: int, method: str, args: tuple[Message, ...], quiet: bool = False) -> Message:
         """Send a message to a shard; ``quiet`` leaves the answer here."""
         if self._last.get(token, (-1, None))[0] != number:
             with limited(self._n_threads), work_within(self.limit), own_threads():
@@ -93,11 +93,11 @@ class House:
             total = total + self._last[token][1]
         self._sums = {number: total}
 
-    def add_from(self, other: Any, number: int) -> None:
+    def add_from(self, other: Message, number: int) -> None:
         """Add the sum that is in another house, which comes from there and not over whoever asks."""
         self._sums[number] = self._sums[number] + other.sum(number).result()
 
-    def sum(self, number: int) -> Any:
+    def sum(self, number: int) -> Message:
         """Return what was added up."""
         return self._sums[number]
 

@@ -8,11 +8,10 @@ from functools import lru_cache, partial, reduce
 from itertools import pairwise
 from operator import add
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
-from .._types import Array, Rows
+from .._types import Array, Message, Rows
 from ..kernels import Kernel
 from ..runtime import parts
 from .coupled import CoupledShard
@@ -74,7 +73,7 @@ class _File:
 class _Place:
     """Where an array is in a file."""
 
-    def __init__(self, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, start: int, shape: tuple[int, ...], dtype: np.dtype[Message]) -> None:
         self.start, self.shape, self.dtype = start, shape, dtype
 
 
@@ -135,25 +134,25 @@ class DiskShard:
         Returns the shard.
     """
 
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self._file, self._places, self._held = _File(), dict[str, _Place](), dict[str, Any]()
+    def __init__(self, make: Callable[[], Message]) -> None:
+        self._file, self._places, self._held = _File(), dict[str, _Place](), dict[str, Message]()
         self._lock = Lock()
         self._shard = make()
         self._shard.__class__ = _lazy(type(self._shard))  # type: ignore[arg-type]
-        vars(self._shard)["on_disk"] = self.load
+        self._shard.__dict__["on_disk"] = self.load
         self._leave(CONSTANT)
 
-    def load(self, name: str) -> Any:
+    def load(self, name: str) -> Message:
         """Return what is on disk by this name."""
         with self._lock:  # threads that ask at the same time must have the same array
-            state = vars(self._shard)
+            state: dict[str, Message] = self._shard.__dict__
             if name not in state:
                 if name not in self._held:
                     raise AttributeError(name)
                 state[name] = self._unpacked(self._held[name])
             return state[name]
 
-    def ask(self, method: str, args: tuple[Any, ...]) -> Any:
+    def ask(self, method: str, args: tuple[Message, ...]) -> Message:
         """Send a message to the shard, and write to disk what it has changed."""
         found = getattr(self._shard, method)(*args)
         self._leave(frozenset(), method in QUESTIONS)
@@ -165,7 +164,7 @@ class DiskShard:
 
     def _leave(self, constant: frozenset[str], unchanged: bool = False) -> None:
         """Forget what rows have, all of which is on disk."""
-        state = vars(self._shard)
+        state: dict[str, Message] = self._shard.__dict__
         for name in list(state):
             if name in _SCRATCH:
                 state[name] = []
@@ -178,7 +177,7 @@ class DiskShard:
             else:
                 self._held.pop(name, None)
 
-    def _packed(self, name: str, value: Any) -> Any:
+    def _packed(self, name: str, value: Message) -> Message:
         """Return a place for an array, or the same of a list of them; everything else as it is."""
         if isinstance(value, np.ndarray) and value.size >= _LARGE and value.dtype != object:
             place = self._places.get(name)
@@ -191,7 +190,7 @@ class DiskShard:
             return value if all(a is b for a, b in zip(packed, value, strict=True)) else type(value)(packed)
         return value
 
-    def _unpacked(self, value: Any) -> Any:
+    def _unpacked(self, value: Message) -> Message:
         if isinstance(value, _Place):
             return self._file.read(value)
         if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
@@ -206,13 +205,21 @@ def working_copy(X: FarInputs) -> DiskInputs:
     return X.copied
 
 
-def _select(given: GivenRows, *model: Any) -> Shard:
+def _select(given: GivenRows, *model: Message) -> Shard:
     """Rows to select from: as many as fit into memory, where they are now."""
     X = given.X
     return HERE.to_select(given._replace(X=X[:] if isinstance(X, FarInputs) else X), *model)
 
 
-def _infer(kind: Callable[..., Any], rows: Rows, X: Any, y: Any, kernel: Kernel, likelihood: Any, *rest: Any) -> Any:
+def _infer(
+    kind: Callable[..., Message],
+    rows: Rows,
+    X: Message,
+    y: Message,
+    kernel: Kernel,
+    likelihood: Message,
+    *rest: Message,
+) -> Message:
     if not isinstance(X, FarInputs):
         return kind(rows, X, y, kernel, likelihood, *rest)
     whole, at = X.lot
@@ -230,10 +237,10 @@ def disk_places(rows_at_once: int) -> Places:
 
 
 @lru_cache
-def _lazy(kind: Any) -> type:
+def _lazy(kind: Message) -> type:
     """Return a kind of shard that finds on disk what it does not have."""
 
-    def __getattr__(self: Any, name: str) -> Any:  # noqa: N807
+    def __getattr__(self: Message, name: str) -> Message:  # noqa: N807
         if name.startswith("__") or "on_disk" not in vars(self):
             raise AttributeError(name)
         return vars(self)["on_disk"](name)
@@ -259,13 +266,13 @@ class OneByOne(Group):
     def key(self) -> int:
         return id(self._shards[0]) if self._shards else 0
 
-    def call(self, method: str, args: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         return list(self._answers(method, args))
 
-    def add(self, method: str, args: Sequence[tuple[Any, ...]]) -> Any:
+    def add(self, method: str, args: Sequence[tuple[Message, ...]]) -> Message:
         return reduce(add, self._answers(method, args))  # no more than two of them at a time
 
-    def _answers(self, method: str, args: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+    def _answers(self, method: str, args: Sequence[tuple[Message, ...]]) -> Iterator[Message]:
         for k, shard in enumerate(self._shards):
             if k + 1 < len(self._shards):
                 self._shards[k + 1].expect()

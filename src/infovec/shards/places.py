@@ -1,9 +1,9 @@
 """Where the rows of a machine live."""
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from .._types import Inputs, Rows
+from .._types import Inputs, Message, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..scores import Score
@@ -49,10 +49,10 @@ class Places(NamedTuple):
     to_select: Callable[..., Shard] = _local
     to_infer: Callable[..., SiteShard] = ProjectedShard
     to_infer_classes: Callable[..., ClassShard] = CoupledShard
-    by_place: Callable[[Any, Rows, bool], list[Any]] | None = None
+    by_place: Callable[[Message, Rows, bool], list[Message]] | None = None
     rows_at_once: int | None = None
 
-    def divided(self, X: Inputs, rows: Rows, selecting: bool) -> list[Any]:
+    def divided(self, X: Inputs, rows: Rows, selecting: bool) -> list[Message]:
         """Return which of some rows each shard has: slices, or positions that are ascending in it."""
         far = isinstance(X, FarInputs) and self.by_place is not None
         return self.by_place(X, rows, selecting) if far else self.cut(len(rows))  # type: ignore[misc]

@@ -4,11 +4,10 @@ import mmap
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, Message
 from ..runtime import at_once, for_each, n_threads, own_threads, parts
 from .far import Store
 from .on_disk import disk_places
@@ -32,7 +31,7 @@ class Stored(Store):
         It may have ``pieces``, the lengths of what it reads best, and ``where(row)``, which says where a row is from.
     """
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Message) -> None:
         n, p = source.shape
         most = max(at_once(_PIECE, n_threads() * _BYTES), 1024) // max(p, 1)
         lengths = getattr(source, "pieces", None) or [n]
@@ -41,8 +40,10 @@ class Stored(Store):
         self._source, self._lock = source, Lock()
         self._safe = isinstance(source, np.ndarray) or getattr(source, "threads", False)
 
-    def map(self, function: Callable[..., Any], pieces: Sequence[int], args: Sequence[tuple[Any, ...]]) -> list[Any]:
-        found: list[Any] = [None] * len(pieces)
+    def map(
+        self, function: Callable[..., Message], pieces: Sequence[int], args: Sequence[tuple[Message, ...]]
+    ) -> list[Message]:
+        found: list[Message] = [None] * len(pieces)
 
         def visit(k: int) -> None:
             found[k] = function(self.read(pieces[k]), *args[k])
@@ -73,7 +74,7 @@ class Stored(Store):
         return named
 
 
-def _forget(source: Any) -> None:
+def _forget(source: Message) -> None:
     """Let go of the pages of a memory map that were read: they would count as memory of this process."""
     pages = getattr(source, "_mmap", None)
     if isinstance(source, np.memmap) and isinstance(pages, mmap.mmap) and source.mode in ("r", "r+"):
