@@ -47,33 +47,39 @@ class Killer:
 
 def kill_workers(times, seed=0):
     """Fit with a worker killed each time; return how far predictions are from those of an undisturbed fit."""
+    from infovec.shards import cluster as remote
+
+    X, y = rows()
+    rng, ask, found = np.random.default_rng(seed), remote.ClusterStore.each, []
+    expected, counter, _ = _on_cluster(X, y, ask, 0, 0.0, 0)
+    proba = expected.predict_proba(X[:2000])
+    for number in range(times):
+        at, start = int(rng.integers(8, counter.count)), time.perf_counter()
+        model, killer, left = _on_cluster(X, y, ask, at, float(rng.random() * 0.03), number)
+        error = float(np.abs(model.predict_proba(X[:2000]) - proba).max())
+        same = bool(np.array_equal(model.active_, expected.active_))
+        found.append((killer.killed, same, error))
+        print(f"worker killed at exchange {at} of {counter.count} ({killer.killed}), {left} left: same active rows "
+              f"{same}, probabilities within {error:.1e}, {time.perf_counter() - start:.1f} s", flush=True)  # fmt: skip
+    return found
+
+
+def _on_cluster(X, y, ask, at, delay, number):
+    """Fit on two workers, one of which is killed at some exchange; say which message it was."""
     import dask.array as da
     from dask.distributed import Client, LocalCluster
 
     from infovec.shards import cluster as remote
 
-    X, y = rows()
-    rng, ask, found = np.random.default_rng(seed), remote.ClusterStore.each, []
-    expected = IVMClassifier(**SETTINGS).fit(X, y)
-    proba = expected.predict_proba(X[:2000])
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        dX, dy = da.from_array(X, chunks=(2500, -1)), da.from_array(y, chunks=2500)
-        counter = Killer(client, 0, 0.0, 0)
-        _listening(remote.ClusterStore, ask, counter)
-        IVMClassifier(**SETTINGS).fit(dX, dy)
-        for number in range(times):
-            client.wait_for_workers(2)
-            killer = Killer(client, int(rng.integers(8, counter.count)), float(rng.random() * 0.03), number)
-            _listening(remote.ClusterStore, ask, killer)
-            start = time.perf_counter()
-            model = IVMClassifier(**SETTINGS).fit(dX, dy)
-            error = float(np.abs(model.predict_proba(X[:2000]) - proba).max())
-            same = bool(np.array_equal(model.active_, expected.active_))
-            found.append((killer.killed, same, error))
-            print(f"worker killed at exchange {killer.at} ({killer.killed}): same active rows {same}, "
-                  f"probabilities within {error:.1e}, {time.perf_counter() - start:.1f} s", flush=True)  # fmt: skip
-    remote.ClusterStore.each = ask
-    return found
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+        before = set(client.run(os.getpid).values())
+        killer = Killer(client, at, delay, number)
+        _listening(remote.ClusterStore, ask, killer)
+        try:
+            model = IVMClassifier(**SETTINGS).fit(da.from_array(X, chunks=(2500, -1)), da.from_array(y, chunks=2500))
+        finally:
+            remote.ClusterStore.each = ask
+        return model, killer, len(before & set(client.run(os.getpid, on_error="ignore").values()))
 
 
 def _listening(store, ask, listener):

@@ -20,6 +20,7 @@ from ..learning import CRITERIA, Learning
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..machines.checkpoint import Checkpoint
+from ..machines.cluster_plan import ClusterPlan
 from ..machines.columns import Columns
 from ..machines.defaults import default_kernel
 from ..machines.fit import Course, Ended, begin, go_on
@@ -35,7 +36,7 @@ from ..shards import HERE, FarInputs
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .checkpoints import checkpointed
 from .ending import announced
-from .far import given_client
+from .far import given_client, is_dask, on_workers
 from .inputs import read_weight
 from .kinds import APPROXIMATIONS
 from .latent import Latent
@@ -185,7 +186,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             end_fit(self, X, y, sample_weight)
         return self
 
-    def plan(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> Plan:
+    def plan(
+        self, X: object, y: object, sample_weight: ArrayLike | None = None, workers: int | None = None
+    ) -> Plan | ClusterPlan:
         """Predict what ``fit(X, y)`` will take, without fitting.
 
         A short calibration (well under a second) times the parts of a block on some of the rows.
@@ -194,10 +197,13 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         ----------
         X, y, sample_weight
             As for ``fit``.
+        workers : int, optional
+            Predict a fit on so many workers of a cluster; of Dask collections those that there are unless given. One
+            of them is timed.
 
         Returns
         -------
-        plan : Plan
+        plan : Plan or ClusterPlan
             With ``seconds`` (``learning`` of these to find parameters: a rough guess), ``memory`` in bytes beyond the
             inputs, ``n_active``, ``block_size``, ``pool_size`` and more; ``print(plan)`` says it in a sentence.
         """
@@ -207,7 +213,8 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
                 machine = self._prepare(X, y, sample_weight)
                 learning = predict_seconds(machine, self.kernel is None) if self.learn is not None else 0.0
                 plan = machine.plan()
-                return plan._replace(seconds=plan.seconds + learning, learning=learning)
+                plan = plan._replace(seconds=plan.seconds + learning, learning=learning)
+                return plan if workers is None and not is_dask(X) else on_workers(machine, plan, workers)
         finally:
             self.__dict__.clear()
             self.__dict__.update(before)

@@ -10,13 +10,17 @@ from sklearn.utils.validation import column_or_1d
 
 from .._types import Array, Foreign
 from ..errors import ParameterError
-from ..runtime import limit
+from ..machines.cluster_plan import ClusterPlan, Network, cluster_plan
+from ..machines.machine import Machine
+from ..machines.plan import Plan
+from ..runtime import best_of_three, limit, limited, n_threads, own_threads
 from ..shards import FarInputs, Store, Stored, View
 
-__all__ = ["given_client", "is_dask", "is_far", "near", "read_far", "slices"]
+__all__ = ["given_client", "is_dask", "is_far", "near", "on_workers", "read_far", "slices"]
 
 _client: ContextVar[object] = ContextVar("the Dask client that was given", default=None)
 _SHARE = 0.25  # of the memory that inputs may take as they are
+_TIMED = 1000  # rows of a matrix
 _LARGE_MAP = 1 << 26  # bytes of a memory map that is not simply an array
 _IN_MEMORY = ("__array_interface__", "__array_namespace__", "columns", "nnz", "is_cuda")  # arrays, tables, tensors
 
@@ -73,6 +77,32 @@ def read_far(estimator: Foreign, X: Foreign, y: Foreign, real: bool) -> tuple[Fa
     if names is not None and all(isinstance(name, str) for name in names):
         estimator.feature_names_in_ = np.asarray(names, dtype=object)
     return inputs, targets
+
+
+def on_workers(machine: Machine, plan: Plan, workers: int | None) -> ClusterPlan:
+    """Return what a fit takes on workers, one of which is timed if there are any."""
+    X = machine.data.X
+    from ..shards.cluster import ClusterStore
+
+    if not isinstance(X, FarInputs) or not isinstance(X.store, ClusterStore):
+        return cluster_plan(machine, plan, workers or 1)
+    there, latency, bandwidth = X.store.calibrate(timed_product)
+    with limited(1):
+        here = timed_product()
+    network = Network(latency, bandwidth)
+    speed = here / there / max(_threads(), 1)
+    return cluster_plan(machine, plan, workers or len(X.store.houses), speed, network)
+
+
+def timed_product(*_: object) -> float:
+    """Seconds of a product of matrices, and of exponentials: what most of a fit consists of."""
+    A = np.linspace(0.0, 1.0, _TIMED * _TIMED, dtype=np.float32).reshape(_TIMED, _TIMED)
+    return best_of_three(lambda: np.exp(-(A @ A)))
+
+
+def _threads() -> int:
+    with own_threads():
+        return n_threads()
 
 
 def _opened(X: Foreign) -> tuple[Store, Foreign]:

@@ -27,6 +27,7 @@ _SLOW, _SLOWEST = (
     20.0,
 )  # seconds, and times as long as the slowest of the others, after which a worker is given up
 _ROOM = 0.6  # of the memory of a worker, for a chunk and what is made of it
+_SENT = 1 << 23  # bytes by which the network is timed
 _TREE = 2  # houses whose sums go straight to the client
 
 
@@ -204,6 +205,21 @@ class ClusterStore(Store):
         house.make(token, kind, X.view, where, order, args)
         return RemoteShard(self, house, token)
 
+    def calibrate(self, work: Callable[[], float]) -> tuple[float, float, float]:
+        """Return the seconds that some work takes on a worker, those of a message, and bytes in a second."""
+        house = self.houses[:1]
+        (seconds,) = self.each([(house[0], partial(_run, function=work, asked=[(house[0].pieces[0], ())]))])[0]
+
+        def timed(payload: Message) -> float:
+            start = time.perf_counter()
+            self.each([(house[0], partial(_run, function=_nothing, asked=[(house[0].pieces[0], (payload,))]))])
+            return time.perf_counter() - start
+
+        latency = min(timed(None) for _ in range(5))
+        large = np.zeros(_SENT, dtype=np.uint8)
+        carried = min(timed(large) for _ in range(3))
+        return float(seconds), latency, _SENT / max(carried - latency, 1e-6)
+
     # exchanges
 
     def ask(self, shards: Sequence[RemoteShard], method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
@@ -357,6 +373,10 @@ class ClusterStore(Store):
 
 class _Lost(Exception):
     """A worker does not answer any more."""
+
+
+def _nothing(X: Array, payload: Message) -> None:
+    """Receive something."""
 
 
 def _run(actor: Message, function: Callable[..., Message], asked: Sequence[tuple[int, tuple[Message, ...]]]) -> Message:

@@ -77,6 +77,6 @@ class Stored(Store):
 def _forget(source: Message) -> None:
     """Let go of the pages of a memory map that were read: they would count as memory of this process."""
     pages = getattr(source, "_mmap", None)
-    if isinstance(source, np.memmap) and isinstance(pages, mmap.mmap) and source.mode in ("r", "r+"):
+    if isinstance(source, np.memmap) and isinstance(pages, mmap.mmap) and source.mode in ("r", "r+", "w+"):
         with suppress(AttributeError, ValueError, OSError):
             pages.madvise(mmap.MADV_DONTNEED)
