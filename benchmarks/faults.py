@@ -19,7 +19,7 @@ import numpy as np
 
 from infovec import IVMClassifier
 
-N, SETTINGS = 20000, {"n_active": 200, "random_state": 0, "block_size": 20, "learn": None, "dtype": "float32"}
+N, SETTINGS = 10000, {"n_active": 150, "random_state": 0, "block_size": 20, "learn": None, "dtype": "float64"}
 
 
 def rows(n=N):
@@ -138,7 +138,7 @@ def main():
     parser.add_argument("--times", type=int, default=10)
     times = parser.parse_args().times
     workers, clients = kill_workers(times), kill_clients(times)
-    good = sum(same and error < 1e-5 for _, same, error in workers), sum(f[1] and f[2] < 1e-5 for f in clients)
+    good = sum(same and error < 1e-9 for _, same, error in workers), sum(f[1] and f[2] < 1e-9 for f in clients)
     print(f"workers: {good[0]} of {times} the same; clients: {good[1]} of {times} the same")
 
 

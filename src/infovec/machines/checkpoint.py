@@ -130,12 +130,11 @@ def _framed(payload: bytes) -> bytes:
 
 def _payloads(file: BinaryIO) -> list[bytes]:
     """Return the records that are whole; what follows them was being written when the process ended."""
-    found = list[bytes]()
+    found, end = list[bytes](), os.fstat(file.fileno()).st_size
     while len(head := file.read(12)) == 12:
-        payload = file.read(int.from_bytes(head[:8], "little"))
-        if len(payload) < int.from_bytes(head[:8], "little") or zlib.crc32(payload) != int.from_bytes(
-            head[8:], "little"
-        ):
+        size = int.from_bytes(head[:8], "little")
+        payload = file.read(size) if size <= end - file.tell() else b""
+        if len(payload) < size or zlib.crc32(payload) != int.from_bytes(head[8:], "little"):
             break
         found.append(payload)
     return found

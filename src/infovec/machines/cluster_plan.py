@@ -44,8 +44,9 @@ class ClusterPlan(NamedTuple):
     def __str__(self) -> str:
         return (
             f"{self.n_rows} rows on {self.workers} workers in about {self.seconds:.3g} s "
-            f"({self.learning:.3g} s to learn, {self.computing:.3g} s of the workers, {self.network:.3g} s of the network); {self.exchanges} exchanges, "
-            f"{shown_bytes(self.sent)} over the network, {shown_bytes(self.worker_memory)} in each worker"
+            f"({self.learning:.3g} s to learn, {self.computing:.3g} s of the workers, {self.network:.3g} s of the "
+            f"network); {self.exchanges} exchanges, {shown_bytes(self.sent)} over the network, "
+            f"{shown_bytes(self.worker_memory)} in each worker"
         )
 
 

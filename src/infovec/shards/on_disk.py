@@ -1,6 +1,7 @@
 """Shards whose rows are on disk between two messages: only those at work are in memory."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -17,7 +18,7 @@ from ..runtime import parts
 from .coupled import CoupledShard
 from .far import FarInputs
 from .group import Group
-from .messages import GivenRows
+from .messages import Basis, GivenRows
 from .places import HERE, Places
 from .projected import ProjectedShard
 from .protocol import QUESTIONS, Shard
@@ -25,6 +26,7 @@ from .some_rows import SomeRows
 
 __all__ = ["DiskInputs", "DiskShard", "OneByOne", "disk_places"]
 
+_ROOM = 100  # times the size of the V of a shard that must be free on the disk
 _LARGE = 1024  # numbers of an array that goes to disk
 _SCRATCH = ("_spare",)  # what a shard makes anew when it is empty
 CONSTANT = frozenset({"rows", "y", "labels", "prior_var"})  # of a shard, which no message changes
@@ -245,7 +247,47 @@ def _lazy(kind: Message) -> type:
             raise AttributeError(name)
         return vars(self)["on_disk"](name)
 
-    return type(f"{kind.__name__}OnDisk", (kind,), {"__getattr__": __getattr__})
+    def project(self: Message, basis: Basis) -> None:
+        """Take a new active set, and keep V on disk where there is room."""
+        self.writing = _Features(len(self.rows), len(basis.L), self.dtype)
+        kind.project(self, basis)
+        self._kept, self.writing = self.writing if self.writing.room else {}, None
+
+    def _make(self: Message, chunk: slice) -> Array:
+        V: Array = kind._make(self, chunk)
+        if self.__dict__.get("writing") is not None:
+            self.writing.write(chunk, V)
+        return V
+
+    own = {"__getattr__": __getattr__, "project": project, "_make": _make}
+    return type(f"{kind.__name__}OnDisk", (kind,), own)
+
+
+class _Features:
+    """V of a shard on disk, by the first row of a chunk; in the precision of the products, so that nothing is lost.
+
+    Reading is faster than making it anew: ``python -m benchmarks.big --disk``. In half precision it would be half as
+    large, but the model would not be the same.
+    """
+
+    def __init__(self, n: int, d: int, dtype: str) -> None:
+        self._file, self._shape, self._dtype = _File(), (n, d), np.dtype(dtype)
+        self._chunks: dict[int, int] = {}
+        self.room = _ROOM * n * d * self._dtype.itemsize < shutil.disk_usage(tempfile.gettempdir()).free
+
+    def write(self, chunk: slice, V: Array) -> None:
+        if self.room:
+            self._file.write(_Place(chunk.start * V.shape[1] * V.itemsize, V.shape, V.dtype), V)
+            self._chunks[chunk.start] = chunk.stop
+
+    def __contains__(self, start: int) -> bool:
+        return start in self._chunks
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    def __getitem__(self, start: int) -> Array:
+        return self._file.read(_Place(0, self._shape, self._dtype), slice(start, self._chunks[start]))
 
 
 class OneByOne(Group):
