@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import warnings
 from contextlib import contextmanager
 
@@ -364,3 +366,45 @@ def test_bytes_of_a_block_do_not_depend_on_the_rows(client, monkeypatch):
         log = stores[0].traffic
         traffic[n] = [sorted(e[1:] for e in log if e[0] == method)[-1] for method in ("candidates", "absorb", "sweep")]
     assert traffic[200] == traffic[800]
+
+
+def test_the_plan_of_a_cluster(client):
+    X, f = rows()
+    model = IVMClassifier(n_active=20, learn=None, random_state=0)
+    there, here = model.plan(dask_array(X), two(f)), model.plan(X, two(f), workers=100)
+    assert (there.workers, here.workers) == (2, 100)
+    for plan in (there, here):
+        assert plan.n_rows == N - 3  # three rows are equal to others
+        assert 0.0 < plan.computing < plan.seconds
+        assert plan.worker_memory > 0
+        assert "over the network" in str(plan)
+    assert there.block_bytes == here.block_bytes
+
+
+def test_nothing_of_dask_is_imported_unless_used():
+    code = (
+        "import sys, numpy as np; from infovec import IVMClassifier; X = np.random.default_rng(0).normal(size=(50, 2));"
+        "IVMClassifier(n_active=5, learn=None).fit(X, X[:, 0] > 0).predict(X);"
+        "assert not {'dask', 'distributed', 'h5py'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_scheduler_that_is_gone():
+    X, f = rows()
+    with workers(1) as client:
+        dX = dask_array(X)
+        from infovec.shards import cluster as remote
+
+        each, closed = remote.ClusterStore.each, []
+
+        def begin(self, calls):
+            if not closed and calls and calls[0][1].keywords.get("method") == "absorb":
+                closed.append(client.cluster.close())
+            return each(self, calls)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(remote.ClusterStore, "each", begin)
+            patch.setattr(remote, "_WAIT", 2.0)
+            with pytest.raises(ClusterError, match="goes on from where it was"):
+                fitted("two classes", dX, two(f), None)

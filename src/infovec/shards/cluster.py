@@ -356,7 +356,7 @@ class ClusterStore(Store):
     def _workers(self) -> list[str]:
         try:
             return list(self.client.nthreads())
-        except (OSError, RuntimeError, TimeoutError) as error:
+        except (OSError, RuntimeError, TimeoutError, AttributeError) as error:  # the last of a client that is closed
             raise ClusterError(
                 f"the scheduler does not answer ({error}). Start a cluster and fit again; with checkpoint='file.ivm' "
                 "it goes on from where it was"
