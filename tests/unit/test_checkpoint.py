@@ -15,7 +15,7 @@ from infovec.kernels import RBF
 from infovec.learning import Learning
 from infovec.machines import checkpoint as module
 from infovec.machines.checkpoint import Checkpoint, _decoded, _encoded
-from infovec.shards import Steps, Sums
+from infovec.shards import InProcess, Steps, Sums
 
 
 def rows(n=200):
@@ -142,3 +142,19 @@ print(model.active_.tolist(), model.log_evidence_)
     assert [path.name for path in tmp_path.iterdir()] == ["fit.ivm"]
     assert run(-1).stdout == expected.stdout
     assert not list(tmp_path.iterdir())
+
+
+def test_shards_are_told_apart_by_more_than_their_address():
+    """One that is gone leaves its place to another, which must not be told what the first one was."""
+
+    class Shard:
+        pass
+
+    seen = set()
+    for _ in range(5):
+        shard = Shard()
+        group = InProcess([shard])
+        assert group.key not in seen
+        assert InProcess([shard]).key == group.key
+        seen.add(group.key)
+        del shard, group

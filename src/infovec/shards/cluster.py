@@ -13,7 +13,7 @@ from .._types import Array, Message, Rows
 from ..errors import ClusterError, ParameterError
 from ..runtime import limit
 from .far import FarInputs, Store
-from .group import Group
+from .group import Group, numbered
 from .house import House, OwnRows
 from .places import Places
 from .protocol import QUESTIONS
@@ -54,7 +54,7 @@ class Everywhere(Group):
 
     @property
     def key(self) -> int:
-        return id(self._shards[0]) if self._shards else 0
+        return numbered(self._shards[0]) if len(self._shards) else 0
 
     def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         return self._shards[0].cluster.ask(self._shards, method, args)

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import reduce
+from itertools import count
 from operator import add
 from typing import Protocol
 
 from .._types import Message
 
-__all__ = ["Exchanges", "Group", "InProcess", "noted", "together"]
+__all__ = ["Exchanges", "Group", "InProcess", "noted", "numbered", "together"]
 
 
 class Exchanges(Protocol):
@@ -86,6 +87,15 @@ class Group(ABC):
         return getattr(self, verb)(method, args) if exchanges is None else exchanges.answer(self, verb, method, args)
 
 
+_numbers = count(1)
+
+
+def numbered(shard: object) -> int:
+    """Return a number that no other shard has or ever had, as the address of an object may be."""
+    known: dict[str, int] = shard.__dict__
+    return known.setdefault("number_among_shards", next(_numbers))
+
+
 class InProcess(Group):
     """Shards that are objects of this process, one after the other; each uses all threads.
 
@@ -105,7 +115,7 @@ class InProcess(Group):
 
     @property
     def key(self) -> int:
-        return id(self._shards[0]) if len(self._shards) else 0
+        return numbered(self._shards[0]) if len(self._shards) else 0
 
     def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         return [getattr(shard, method)(*each) for shard, each in zip(self._shards, args, strict=True)]

@@ -17,7 +17,7 @@ from ..kernels import Kernel
 from ..runtime import parts
 from .coupled import CoupledShard
 from .far import FarInputs
-from .group import Group
+from .group import Group, numbered
 from .messages import Basis, GivenRows
 from .places import HERE, Places
 from .projected import ProjectedShard
@@ -306,7 +306,7 @@ class OneByOne(Group):
 
     @property
     def key(self) -> int:
-        return id(self._shards[0]) if self._shards else 0
+        return numbered(self._shards[0]) if len(self._shards) else 0
 
     def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         return list(self._answers(method, args))
