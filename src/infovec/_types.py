@@ -19,3 +19,9 @@ Rows: TypeAlias = npt.NDArray[np.intp]
 
 Inputs: TypeAlias = Any
 """A matrix of inputs: a dense array, a CSR matrix, or an array of objects."""
+
+Message: TypeAlias = Any
+"""What a driver and its shards send each other: numbers, arrays, and tuples of them."""
+
+Foreign: TypeAlias = Any
+"""An object of another library, or of the user, of which some methods are called."""

@@ -21,6 +21,10 @@ class NotConverged(InfovecError, ArithmeticError):
     """Inference did not settle, so that there is no evidence to compare."""
 
 
+class ClusterError(InfovecError, RuntimeError):
+    """A cluster cannot do the work."""
+
+
 class DataError(InfovecError, ValueError):
     """A table cannot be read, or does not fit the model."""
 

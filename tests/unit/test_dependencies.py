@@ -29,7 +29,9 @@ def test_every_import_is_declared():
                 found.add((node.module or "").partition(".")[0])
     found -= {*sys.stdlib_module_names, "infovec"}
     extras = modules(
-        one for extra in ("cli", "parquet", "plot", "onnx") for one in PROJECT["optional-dependencies"][extra]
+        one
+        for extra in ("cli", "parquet", "plot", "onnx", "distributed")
+        for one in PROJECT["optional-dependencies"][extra]
     )
     assert {BROUGHT.get(name, name) for name in found} == modules(PROJECT["dependencies"]) | extras - {"onnxruntime"}
 

@@ -109,7 +109,7 @@ def infovec() -> None:
 
 
 @infovec.command()
-@click.argument("data")
+@click.argument("data", nargs=-1, required=True)
 @click.option("-t", "--target", help="Column to predict; data sets with a name know theirs.")
 @click.option("-o", "--output", required=True, type=_OUTPUT, help="Model file to write.")
 @click.option(
@@ -146,7 +146,9 @@ def infovec() -> None:
 @_reading
 @_screen
 def fit(screen: Screen, **options: Any) -> None:
-    """Fit a model to the table DATA.
+    """Fit a model to the table DATA: a file, several of the same columns, or a folder of them.
+
+    A table that is too large for --memory stays on disk.
 
     Ctrl-C ends learning or selection and writes the model found so far.
     """

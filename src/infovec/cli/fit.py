@@ -12,7 +12,8 @@ from typing import Any
 import click
 import numpy as np
 
-from ..datasets import Reading, Source, open_source
+from ..datasets import Reading, Source, open_sources
+from ..estimators.limits import memory_limit
 from ..pac_bayes import Certificate
 from ..plain import printable
 from ..runtime import Progress, give_back
@@ -26,16 +27,20 @@ from .screen import Screen, Tell
 
 __all__ = ["run"]
 
+_ROOM = 0.1  # of the memory, beyond which the table is kept on disk while it is read
 
-def run(screen: Screen, data: str, output: str, **options: Any) -> None:
+
+def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> None:
     """Read, fit, save and say what came of it."""
     start = time.perf_counter()
     check_report(options["report"])
     check_certifiable(options)
-    check_outputs([output, options["report"]], data)
+    for name in data:
+        check_outputs([output, options["report"]], name)
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
-    with open_source(data, reading) as source, screen.work("reading") as tell:
-        gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()))
+    with open_sources(data, reading) as source, screen.work("reading") as tell:
+        room = _ROOM * memory_limit(options["memory"])
+        gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()), room)
     give_back()
     for text in (*gathered.notes, _found(gathered)):
         screen.note(text)
@@ -53,7 +58,11 @@ def run(screen: Screen, data: str, output: str, **options: Any) -> None:
         model.set_params(callback=None)
         seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
         command = shlex.join(["infovec", *sys.argv[1:]])
-        provenance: dict[str, Any] = {"command": command, "data": data, "read_seconds": round(seconds["reading"], 3)}
+        provenance: dict[str, Any] = {
+            "command": command,
+            "data": " ".join(data),
+            "read_seconds": round(seconds["reading"], 3),
+        }
         if plan is not None:
             provenance["plan"] = {"seconds": plan.seconds, "learning": plan.learning, "memory": plan.memory}
         if certificate is not None:

@@ -12,7 +12,7 @@ from ..datasets import Block, Source
 from ..datasets.source import Kind, Wanted
 from ..errors import CellError, DataError
 from ..numerics.moments import Moments
-from .pile import Codes, Pile
+from .pile import Codes, Pile, on_disk
 from .scaling import centre_and_scale, divide
 from .table import Table, WordColumn, check_size
 from .targets import Target, read_target
@@ -46,7 +46,7 @@ class Gathered(NamedTuple):
     notes: list[str]
 
 
-def gather(source: Source, choices: Choices, tell: Callable[[int], None]) -> Gathered:
+def gather(source: Source, choices: Choices, tell: Callable[[int], None], room: float = float("inf")) -> Gathered:
     """Read a table as training data.
 
     Parameters
@@ -55,11 +55,13 @@ def gather(source: Source, choices: Choices, tell: Callable[[int], None]) -> Gat
     choices : Choices
     tell : callable
         Told the number of rows so far after every block.
+    room : float
+        Bytes of the table, beyond which it is kept on disk.
     """
     kinds = source.kinds()
     source.require([choices.target, *choices.categorical, *choices.drop])
     wanted = _wanted(source, kinds, choices)
-    rows = _Rows(source.name, wanted)
+    rows = _Rows(source.name, wanted, room)
     try:
         for block in source.blocks(wanted):
             rows.add(block)
@@ -97,8 +99,8 @@ def _remedy(column: str, target: str) -> str:
 class _Rows:
     """What was read so far."""
 
-    def __init__(self, name: str, wanted: Wanted) -> None:
-        self.name, self.wanted, self.count = name, wanted, 0
+    def __init__(self, name: str, wanted: Wanted, room: float) -> None:
+        self.name, self.wanted, self.count, self.room = name, wanted, 0, room
         self._pile: Pile | None = None
         self._moments: Moments | None = None
         self._sparse: list[Any] = []
@@ -123,7 +125,7 @@ class _Rows:
         X = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
         moments = Moments.of(X)
         if self._pile is None or self._moments is None:
-            self._pile, self._moments = Pile(moments.mean), moments
+            self._pile, self._moments = Pile(moments.mean, self.room), moments
         else:
             self._moments = self._moments.merged(moments)
         self._pile.add(X)
@@ -169,7 +171,7 @@ class _Rows:
             frequency = np.concatenate([h.mean(axis=0) for h in hot])
             centre = np.concatenate([centre, frequency])
             spread = np.hstack([spread, np.stack([np.sqrt(frequency * (1.0 - frequency)), np.sign(frequency)])])
-            X = np.hstack([X, *(h.astype(np.float32) for h in hot)])
+            X = _beside(X, hot)
         offset = np.concatenate([self._offset(empty), np.zeros(X.shape[1] - len(names))])
         centre, scale = centre_and_scale(choices.scaling, centre, *spread)
         divide(X, centre - offset, scale)
@@ -191,7 +193,7 @@ class _Rows:
             raise DataError(f"{self.name} has no rows")
         kept, offset = self._kept(empty), self._pile.offset
         X = self._pile.matrix()
-        X = X if kept.all() else np.ascontiguousarray(X[:, kept])
+        X = X if kept.all() else _beside(X, [], kept)
         names = tuple(name for name in self.wanted.numbers if name not in empty)
         fill = None
         if impute:
@@ -249,3 +251,14 @@ def _fill_median(column: Array) -> float:
     median = float(np.median(column[~missing]))
     column[missing] = median
     return median
+
+
+def _beside(X: Array, more: Sequence[Array], kept: Mask | None = None) -> Array:
+    """Some columns of a matrix with others beside them, on disk if it is there."""
+    kept = np.ones(X.shape[1], dtype=bool) if kept is None else kept
+    shape = len(X), int(np.sum(kept)) + sum(part.shape[1] for part in more)
+    found = on_disk(shape) if isinstance(X, np.memmap) else np.empty(shape, dtype=np.float32)
+    for start in range(0, len(X), _ROWS):
+        at = slice(start, start + _ROWS)
+        found[at] = np.hstack([X[at][:, kept], *(part[at] for part in more)])
+    return found

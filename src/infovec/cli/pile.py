@@ -1,13 +1,16 @@
 """Rows that are collected block by block, in little more memory than they take in the end."""
 
+import tempfile
 from array import array
 
 import numpy as np
 
 from .._types import Array, Floats, Rows
 
-__all__ = ["Codes", "Pile"]
+__all__ = ["Codes", "Pile", "on_disk"]
 
+_DISK_GROWTH = 1.5
+_COPIED = 1 << 16  # rows at a time
 _GROWTH = 1.1  # a block of memory of this size is moved by the system without a copy
 
 
@@ -15,26 +18,53 @@ class Pile:
     """A matrix in single precision that grows by rows.
 
     A constant is taken from every column first, so that single precision tells the rows apart wherever zero is.
+
+    Parameters
+    ----------
+    offset : array
+        That constant.
+    room : float
+        Bytes; a larger matrix is in a file without a name, which is gone with the process.
     """
 
-    def __init__(self, offset: Floats) -> None:
-        self.offset, self.rows = offset, 0
+    def __init__(self, offset: Floats, room: float = float("inf")) -> None:
+        self.offset, self.rows, self.room = offset, 0, room
         self._array = np.empty((0, len(offset)), dtype=np.float32)
 
     def add(self, block: Floats) -> None:
         """Append rows of double precision."""
         end = self.rows + len(block)
-        if end > len(self._array):
+        if 4 * end * len(self.offset) > self.room:
+            self._to_disk(end)
+        elif end > len(self._array):
             self._array.resize((max(end, int(_GROWTH * len(self._array))), len(self.offset)), refcheck=False)
         np.subtract(block, self.offset, out=self._array[self.rows : end], casting="same_kind")
         self.rows = end
 
+    def _to_disk(self, rows: int) -> None:
+        """Have room for so many rows on disk."""
+        if rows <= len(self._array) and isinstance(self._array, np.memmap):
+            return
+        before, self._array = self._array, on_disk((max(rows, int(_DISK_GROWTH * rows)), len(self.offset)))
+        for start in range(0, self.rows, _COPIED):
+            end = min(start + _COPIED, self.rows)
+            self._array[start:end] = before[start:end]
+
     def matrix(self) -> Array:
         """Return all rows, less the offset; the pile is empty then."""
+        if isinstance(self._array, np.memmap):
+            found, self._array = self._array[: self.rows], np.empty((0, len(self.offset)), dtype=np.float32)
+            return found
         X, self._array = self._array, np.empty((0, len(self.offset)), dtype=np.float32)
         X.resize((self.rows, len(self.offset)), refcheck=False)
         self.rows = 0
         return X
+
+
+def on_disk(shape: tuple[int, int]) -> Array:
+    """Return a matrix of single precision in a file without a name."""
+    with tempfile.TemporaryFile(prefix="infovec-") as file:
+        return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
 
 
 class Codes:

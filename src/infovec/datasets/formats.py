@@ -1,6 +1,7 @@
 """From what the user names to a table: by the end of the file's name, or as the name of a data set."""
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,9 +9,10 @@ from pathlib import Path
 from ..errors import DataError
 from .arrays import PARTS, read_npz
 from .delimited import DelimitedText
+from .several import Several
 from .source import Source
 
-__all__ = ["Reading", "input_file", "open_source"]
+__all__ = ["Reading", "input_file", "open_source", "open_sources"]
 
 _LIBSVM = (".libsvm", ".svm", ".svmlight", ".svml")
 _PARQUET = (".parquet", ".pq")
@@ -32,7 +34,8 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
     Parameters
     ----------
     name : str
-        A file (CSV, TSV, LIBSVM, any of them with gzip; Parquet, npz), "-" for CSV from standard input, or a data set:
+        A file (CSV, TSV, LIBSVM, any of them with gzip; Parquet, npz), a folder of Parquet or CSV files, "-" for CSV
+        from standard input, or a data set:
         "digits", "openml:credit-g". For those in parts "NAME:train" or "NAME:test".
     reading : Reading, optional
         For text.
@@ -43,7 +46,7 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
         return _named(*_without_part(name))
     name = file
     if name != "-" and Path(name).is_dir():
-        raise DataError(f"{name} is a folder; name a file in it")
+        return open_sources(_in_folder(name), reading)
     kind = _kind(name)
     if part is not None and kind != ".npz":
         raise DataError(f"{name} has no parts; leave out :{part}")
@@ -61,6 +64,29 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
         raise DataError(f"{name}: tables are read from CSV, TSV, LIBSVM, Parquet and npz files, not from {kind}")
     delimiter = "\t" if kind in (".tsv", ".tab") and reading.delimiter is None else reading.delimiter
     return DelimitedText(name, delimiter, reading.encoding, reading.header)
+
+
+def open_sources(names: Sequence[str], reading: Reading | None = None) -> Source:
+    """Open several files of the same columns as one table, in the order given; or one, as ``open_source`` does."""
+    if len(names) == 1:
+        return open_source(names[0], reading)
+    parts = list[Source]()
+    try:
+        for name in names:
+            parts.append(open_source(name, reading))
+        return Several(parts)
+    except BaseException:
+        for part in parts:
+            part.close()
+        raise
+
+
+def _in_folder(name: str) -> list[str]:
+    files = [path for path in sorted(Path(name).iterdir()) if _kind(path.name) in (*_PARQUET, *_TEXT)]
+    kinds = {_kind(path.name) for path in files}
+    if not files or len(kinds) > 1:
+        raise DataError(f"{name} is a folder without tables of one kind (Parquet or CSV); name files in it")
+    return [str(path) for path in files]
 
 
 def input_file(name: str) -> str | int | None:

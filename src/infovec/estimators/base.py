@@ -3,6 +3,7 @@
 import time
 from abc import ABCMeta, abstractmethod
 from dataclasses import replace
+from os import PathLike
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import joblib
@@ -18,6 +19,8 @@ from ..kernels import Kernel
 from ..learning import CRITERIA, Learning
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
+from ..machines.checkpoint import Checkpoint
+from ..machines.cluster_plan import ClusterPlan
 from ..machines.columns import Columns
 from ..machines.defaults import default_kernel
 from ..machines.fit import Course, Ended, begin, go_on
@@ -29,8 +32,11 @@ from ..machines.stages import predict_seconds
 from ..runtime import Callback, work_within
 from ..scores import Score
 from ..selection import Patience
+from ..shards import HERE, FarInputs
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
+from .checkpoints import checkpointed
 from .ending import announced
+from .far import given_client, is_dask, on_workers
 from .inputs import read_weight
 from .kinds import APPROXIMATIONS
 from .latent import Latent
@@ -121,7 +127,14 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         return tags
 
     @with_callbacks
-    def fit(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: object,
+        y: object,
+        sample_weight: ArrayLike | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        client: object = None,
+    ) -> Self:
         """Select the active rows and fit their sites.
 
         When it fails, whatever was fitted before is still there. When it is interrupted from the keyboard or runs out
@@ -133,7 +146,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
-            Or a sequence of objects, for a kernel that takes them.
+            Or a sequence of objects, for a kernel that takes them. An array that is not in memory (a memory map, one
+            of HDF5 or zarr, ``infovec.datasets.ParquetRows``) stays where it is if it is large. A Dask array or
+            dataframe stays on the workers of its cluster, which do the work.
         y : array-like of shape (n_samples,)
             Targets.
         sample_weight : array-like of shape (n_samples,), optional
@@ -148,6 +163,11 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             stay as they are, where the same inputs have different labels, at least a tenth as often as any two rows
             have. With ``learn=None``, and for numbers, they always are: to numbers learning takes the sum of the
             weights for the number of observations, so weights that are no counts should average to one.
+        checkpoint : path, optional
+            A file that takes note of every block and sweep. If this process ends before the fit does, the same call
+            goes on from there, to the same model. It is removed when the fit is done. Needs a whole ``random_state``.
+        client : distributed.Client, optional
+            For Dask collections; the current one unless given.
 
         Returns
         -------
@@ -158,13 +178,17 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             start = time.perf_counter()
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 course = self._course()
-                machine = self._prepare(X, y, sample_weight)
-                self._train(machine, course)
+                with given_client(client):
+                    machine = self._prepare(X, y, sample_weight)
+                with checkpointed(self, checkpoint, machine) as noted:
+                    self._train(machine, course, noted)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
             end_fit(self, X, y, sample_weight)
         return self
 
-    def plan(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> Plan:
+    def plan(
+        self, X: object, y: object, sample_weight: ArrayLike | None = None, workers: int | None = None
+    ) -> Plan | ClusterPlan:
         """Predict what ``fit(X, y)`` will take, without fitting.
 
         A short calibration (well under a second) times the parts of a block on some of the rows.
@@ -173,10 +197,13 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         ----------
         X, y, sample_weight
             As for ``fit``.
+        workers : int, optional
+            Predict a fit on so many workers of a cluster; of Dask collections those that there are unless given. One
+            of them is timed.
 
         Returns
         -------
-        plan : Plan
+        plan : Plan or ClusterPlan
             With ``seconds`` (``learning`` of these to find parameters: a rough guess), ``memory`` in bytes beyond the
             inputs, ``n_active``, ``block_size``, ``pool_size`` and more; ``print(plan)`` says it in a sentence.
         """
@@ -186,7 +213,8 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
                 machine = self._prepare(X, y, sample_weight)
                 learning = predict_seconds(machine, self.kernel is None) if self.learn is not None else 0.0
                 plan = machine.plan()
-                return plan._replace(seconds=plan.seconds + learning, learning=learning)
+                plan = plan._replace(seconds=plan.seconds + learning, learning=learning)
+                return plan if workers is None and not is_dask(X) else on_workers(machine, plan, workers)
         finally:
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -262,12 +290,15 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
                 f"score={score!r} is the gain of the projected posterior: it needs approximation='projected'"
             )
         priority = check_random_state(self.random_state).random_sample(sample.X.shape[0])
-        return prepare(kind, settings, sample, targets, kernel, likelihood, priority)
+        places = sample.X.store.places(settings.limit) if isinstance(sample.X, FarInputs) else HERE
+        return prepare(kind, settings, sample, targets, kernel, likelihood, priority, places)
 
-    def _train(self, machine: Machine, course: Course) -> None:
+    def _train(self, machine: Machine, course: Course, checkpoint: Checkpoint | None = None) -> None:
         """Fit, or go on from the last fit, and store what came of it."""
         sample = machine.data.given
         told = [sample.X, machine.data.y, sample.weight, sample.rows, sample.unit.centre, sample.unit.scale]
+        if self.warm_start and isinstance(sample.X, FarInputs):
+            raise ParameterError("warm_start keeps the rows in memory, where these are not; fit with warm_start=False")
         data = joblib.hash(told) if self.warm_start else ""
         settings = self.get_params()
         state: State | None = getattr(self, "_state", None)
@@ -275,7 +306,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             self._go_on(state, machine.work.wanted, machine.patience, course)
             return
         learning = Learning(self.learn) if isinstance(self.learn, str) else self.learn
-        ended = begin(machine, course, learning, self.kernel is None)
+        ended = begin(machine, course, learning, self.kernel is None, checkpoint)
         self._store(ended)
         self.__dict__.pop("_state", None)
         if self.warm_start:

@@ -26,6 +26,7 @@ from .class_weight import ClassWeight, class_shift
 from .discrete import discrete
 from .inputs import read
 from .kinds import MULTI_CLASS
+from .lazy import for_far_rows
 from .records import in_files
 from .settings import check_choice
 
@@ -284,6 +285,7 @@ class IVMClassifier(Certifying):
             return machine
         return replace(machine, kernels=(kernel,) * self.n_classes_)
 
+    @for_far_rows
     def decision_function(self, X: object) -> Floats:
         """Return log odds: of the second class for two classes, of every class against the rest for more.
 

@@ -13,6 +13,7 @@ from .base import InformativeVectorMachine
 from .class_weight import ClassWeight, rows_told
 from .inputs import read_weight
 from .kinds import APPROXIMATIONS
+from .lazy import for_far_rows
 from .score_method import MethodBesideParameter
 
 __all__ = ["DiscreteMachine", "discrete"]
@@ -36,6 +37,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
             sample = sample.merged(self.kernel, self.likelihood)
         return sample if self.learn is None else sample.counted()
 
+    @for_far_rows
     def predict_log_proba(self, X: object) -> Floats:
         """Predict the log probability of every class.
 
@@ -55,6 +57,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
         shifted: Floats = log_softmax(log_proba + self.class_shift_, axis=1)
         return shifted
 
+    @for_far_rows
     def predict_proba(self, X: object) -> Floats:
         """Predict the probability of every class, the uncertainty about the function averaged over.
 
@@ -69,6 +72,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
         """
         return np.exp(self.predict_log_proba(X))
 
+    @for_far_rows
     def predict(self, X: object) -> Array:
         """Predict the most probable class.
 

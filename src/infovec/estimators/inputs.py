@@ -10,6 +10,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from .._types import Array, Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
+from .far import is_far, near, read_far
 
 __all__ = ["read", "read_weight"]
 
@@ -21,6 +22,8 @@ def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no ta
     without, X is compared with them.
     """
     training = not (isinstance(y, str) and y == "no targets")
+    if is_far(X) and (kernel is None or kernel.numeric):
+        return read_far(estimator, X, y, real) if training else near(estimator, X)
     if kernel is not None and not kernel.numeric:
         objects = _objects(X)
         if training:

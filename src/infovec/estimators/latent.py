@@ -9,6 +9,7 @@ from .._types import Floats, Inputs
 from ..errors import ParameterError
 from .fitted import Fitted
 from .inputs import read
+from .lazy import for_far_rows
 
 __all__ = ["Latent", "known"]
 
@@ -47,6 +48,7 @@ class Latent(Fitted):
         mean, std = self.predict_latent(X)
         return {"mean": np.asarray(mean), "var": np.asarray(std) ** 2}
 
+    @for_far_rows
     def predict_latent(self, X: object, return_std: bool = True, return_noise: bool = False) -> Any:
         """Predict the latent function.
 

@@ -25,6 +25,7 @@ from ..runtime import Callback, outside
 from ..scores import Score
 from .base import InformativeVectorMachine, Read
 from .inputs import read
+from .lazy import for_far_rows
 from .records import in_files
 from .score_method import MethodBesideParameter
 
@@ -132,6 +133,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
             unit, given = unit.likelihood(given)
         return replace(sample, unit=unit), given
 
+    @for_far_rows
     def predict(self, X: object, return_std: bool = False) -> Any:
         """Predict the mean of the target.
 
@@ -170,6 +172,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         mean, var = self.likelihood_.predict(*latent)
         return mean, var
 
+    @for_far_rows
     def predict_quantiles(self, X: object, q: ArrayLike = (0.025, 0.5, 0.975)) -> Floats:
         """Predict quantiles of the target: intervals that hold what they promise, whatever residuals are like.
 

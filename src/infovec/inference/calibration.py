@@ -21,6 +21,7 @@ __all__ = ["LeftOut", "RowsLeftOut", "Spread", "best_spread", "calibrated", "lef
 
 _FEWEST = 200  # rows to calibrate with, whatever the time
 _TRIALS = 150  # predictions of all rows where the spread is found too; the power alone needs one
+_DIGITS = 5  # of the logarithm of the power: beyond them it depends on the order in which rows are added up
 
 
 class RowsLeftOut(Protocol):
@@ -146,7 +147,8 @@ def _calibrated(likelihood: ClassLikelihood, rows: _Rows) -> ClassLikelihood:
 
     if likelihood.spreads:
         found = minimize(surprise, np.zeros(2), method="L-BFGS-B", bounds=[POWER[2:], SPREAD[2:]])
-        bold = replace(likelihood, power=float(np.exp(found.x[0])))
+        power = float(np.exp(np.round(found.x[0], _DIGITS)))
+        bold = replace(likelihood, power=power)
         return replace(bold, spread=_spread(lambda s: replace(bold, spread=s).log_proba, shares))
     weights = likelihood.log_weights(*rows.left_out)
 

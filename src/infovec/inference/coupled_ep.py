@@ -9,9 +9,9 @@ from .._types import Floats
 from ..errors import NotPositiveDefinite
 from ..numerics.cholesky import ROUNDING, factorise
 from ..runtime import own_threads
-from ..shards import Beliefs, ClassShard, Swept
+from ..shards import Beliefs, ClassShard, Group, Swept, together
 from .settle import Inference, Watch, settle
-from .sites import Sites, total
+from .sites import Sites
 
 __all__ = ["infer_coupled"]
 
@@ -21,7 +21,7 @@ _CG_STEPS, _CG_TOLERANCE = 40, 0.03  # of the linear solve of a Newton step
 
 
 def infer_coupled(
-    shards: Sequence[ClassShard], tolerance: float = 1e-4, max_sweeps: int = 100, watch: Watch | None = None
+    shards: Sequence[ClassShard] | Group, tolerance: float = 1e-4, max_sweeps: int = 100, watch: Watch | None = None
 ) -> Inference:
     r"""Run expectation propagation over all rows of the shards, from the sites they have.
 
@@ -47,7 +47,7 @@ def infer_coupled(
         Told of every sweep; a true answer ends it.
     """
     with own_threads():
-        return settle(_Coupled(shards), tolerance, max_sweeps, watch)
+        return settle(_Coupled(together(shards)), tolerance, max_sweeps, watch)
 
 
 class _Coupled(Sites[Floats]):
@@ -59,26 +59,26 @@ class _Coupled(Sites[Floats]):
 
     steady = False
 
-    def __init__(self, shards: Sequence[ClassShard]) -> None:
-        super().__init__(shards, total([shard.sums() for shard in shards]))
+    def __init__(self, shards: Group) -> None:
+        super().__init__(shards, shards.reduce("sums"))
         self.damping = 1.0 if np.any(self.moving) else _FIRST
         self.shards, self.tied, self.used = shards, False, self.damping
 
-    def _visit(self, damping: float, still: float, change: float) -> list[Swept[Floats]]:
+    def _visit(self, damping: float, still: float, change: float) -> Swept[Floats]:
         self.tied, self.used = change < _NEAR, damping
         Q, pace = self.beliefs.Q, min(change, 1.0)
-        return [shard.sweep(self.mean, Q, damping, still, pace, self.tied) for shard in self.shards]
+        swept: Swept[Floats] = self.shards.reduce("sweep", self.mean, Q, damping, still, pace, self.tied)
+        return swept
 
     def accept(self) -> None:
         """Take over the sites that the last sweep found, with the Newton step that couples the classes."""
         if self.tied:
             change = self._newton()
-            for shard in self.shards:
-                shard.couple(change, self.used)
+            self.shards.broadcast("couple", change, self.used)
         super().accept()
 
     def _infer(self, sites: Floats) -> None:
-        shift = total([shard.shift() for shard in self.shards])
+        shift = self.shards.reduce("shift")
         if not np.all(np.isfinite(shift)):
             raise NotPositiveDefinite("the sites leave no posterior: they are not finite")
         Q = _factors(sites)
@@ -87,14 +87,14 @@ class _Coupled(Sites[Floats]):
 
     def _newton(self) -> Floats:
         """Solve for the change of the means by preconditioned conjugate gradients."""
-        residual = total([shard.missing() for shard in self.shards])
+        residual = self.shards.reduce("missing")
         x = np.zeros_like(residual)
         solved = _covariance_times(self.beliefs.Q, residual)
         direction, rho = solved, float(np.vdot(residual, solved))
         first = rho
-        most = 3 if not all(shard.traits().whole for shard in self.shards) else _CG_STEPS
+        most = 3 if not all(t.whole for t in self.shards.map("traits")) else _CG_STEPS
         for _ in range(most if first > 0.0 else 0):
-            image = direction + total([shard.response(direction) for shard in self.shards])
+            image = direction + self.shards.reduce("response", direction)
             step = rho / np.vdot(direction, image)
             x, residual = x + step * direction, residual - step * image
             solved = _covariance_times(self.beliefs.Q, residual)

@@ -8,15 +8,15 @@ from ..kernels import Kernel
 from ..likelihoods.classes import ClassLikelihood
 from ..numerics.cholesky import inverse_lower
 from ..runtime import own_threads
-from ..shards import Basis, ClassShard
-from .gradient import Gradient, added, through_active
+from ..shards import Basis, ClassShard, Group, Slopes, together
+from .gradient import Gradient, through_active
 from .settle import Inference
 
 __all__ = ["coupled_gradient"]
 
 
 def coupled_gradient(
-    shards: Sequence[ClassShard], basis: Basis, kernel: Kernel, likelihood: ClassLikelihood, found: Inference
+    shards: Sequence[ClassShard] | Group, basis: Basis, kernel: Kernel, likelihood: ClassLikelihood, found: Inference
 ) -> Gradient:
     r"""Gradient of the EP evidence at its fixed point, where the sites count as constants.
 
@@ -32,6 +32,6 @@ def coupled_gradient(
     S = np.stack([half.T @ half for half in halves])
     mean = np.stack([half.T @ beta for half, beta in zip(halves, found.beliefs.beta, strict=True)])
     with own_threads():
-        total = added([shard.slopes(mean, Q, S, inverse) for shard in shards])
+        total: Slopes = together(shards).reduce("slopes", mean, Q, S, inverse)
         A = mean.T @ mean + S.sum(axis=0) - len(S) * np.eye(len(inverse)) - 2.0 * total.VwV
         return Gradient(total.kernel + through_active(basis, kernel, inverse, A), total.likelihood)

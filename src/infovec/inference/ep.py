@@ -8,9 +8,9 @@ from .._types import Floats, Rows
 from ..errors import NotPositiveDefinite
 from ..numerics.cholesky import ROUNDING, factorise, solve_lower
 from ..runtime import own_threads
-from ..shards import Beliefs, SiteShard, Sums, Swept
+from ..shards import Beliefs, Group, SiteShard, Sums, Swept, together
 from .settle import LOST, Inference, Sweep, Watch, settle
-from .sites import Sites, log_evidence, total
+from .sites import Sites, log_evidence
 
 __all__ = ["infer"]
 
@@ -19,7 +19,7 @@ _ROUGH, _FEW = 0.1, 8  # tolerance and most sweeps there
 
 
 def infer(
-    shards: Sequence[SiteShard],
+    shards: Sequence[SiteShard] | Group,
     start: tuple[Rows, Floats, Floats] | None = None,
     tolerance: float = 1e-4,
     max_sweeps: int = 100,
@@ -47,7 +47,7 @@ def infer(
     thorough : bool
         Whether rows that are at rest are visited again in the end.
     """
-    asked = False
+    asked, shards = False, together(shards)
 
     def told(sweep: Sweep) -> bool:
         nonlocal asked
@@ -59,24 +59,24 @@ def infer(
         lost = not (found.converged or found.sweeps[-1].change <= LOST)
         if asked or not (lost and rescue):
             return found
-        again = settle(_OneFunction(shards, total([s.begin_again() for s in shards])), tolerance, max_sweeps, told)
+        again = settle(_OneFunction(shards, shards.reduce("begin_again")), tolerance, max_sweeps, told)
         return again._replace(sweeps=found.sweeps + again.sweeps)
 
 
 def _infer(
-    shards: Sequence[SiteShard],
+    shards: Group,
     start: tuple[Rows, Floats, Floats] | None,
     tolerance: float,
     max_sweeps: int,
     watch: Watch | None,
     thorough: bool,
 ) -> Inference:
-    first = total([shard.start(*start) if start else shard.sums() for shard in shards])
-    if all(shard.traits().conjugate for shard in shards):
-        beliefs = _beliefs(total([shard.exact() for shard in shards]))
+    first, traits = shards.reduce("start", *start) if start else shards.reduce("sums"), shards.map("traits")
+    if all(t.conjugate for t in traits):
+        beliefs = _beliefs(shards.reduce("exact"))
         return Inference(beliefs, log_evidence(shards, beliefs), True, [])
     d = len(first.shift)
-    depths = [max(d // 4, 1), max(d // 2, 1)] if start and d >= _DEEP and all(s.traits().whole for s in shards) else []
+    depths = [max(d // 4, 1), max(d // 2, 1)] if start and d >= _DEEP and all(t.whole for t in traits) else []
     for depth in depths:
         rough = settle(_OneFunction(shards, _look(shards, depth)), _ROUGH, _FEW, watch)
         if not rough.converged:
@@ -84,20 +84,22 @@ def _infer(
     return settle(_OneFunction(shards, _look(shards, d) if depths else first), tolerance, max_sweeps, watch, thorough)
 
 
-def _look(shards: Sequence[SiteShard], depth: int) -> Sums:
-    return total([shard.look(depth) for shard in shards])
+def _look(shards: Group, depth: int) -> Sums:
+    sums: Sums = shards.reduce("look", depth)
+    return sums
 
 
 class _OneFunction(Sites[Sums]):
     """Sites of one function, with the Gaussian posterior that they make of the prior."""
 
-    def __init__(self, shards: Sequence[SiteShard], moving: Sums) -> None:
+    def __init__(self, shards: Group, moving: Sums) -> None:
         super().__init__(shards, moving)
         self.shards = shards
-        self.damping = 1.0 if all(s.traits().log_concave for s in shards) else 0.5
+        self.damping = 1.0 if all(t.log_concave for t in shards.map("traits")) else 0.5
 
-    def _visit(self, damping: float, still: float, change: float) -> list[Swept[Sums]]:
-        return [shard.sweep(self.beliefs, damping, still, min(change, 1.0)) for shard in self.shards]
+    def _visit(self, damping: float, still: float, change: float) -> Swept[Sums]:
+        swept: Swept[Sums] = self.shards.reduce("sweep", self.beliefs, damping, still, min(change, 1.0))
+        return swept
 
     def _infer(self, sites: Sums) -> None:
         self.beliefs = _beliefs(sites)

@@ -10,10 +10,10 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..numerics.cholesky import inverse_lower
 from ..runtime import own_threads
-from ..shards import Basis, SiteShard, Slopes
+from ..shards import Basis, Group, SiteShard, Slopes, together
 from .settle import Inference
 
-__all__ = ["Gradient", "added", "evidence_gradient", "through_active"]
+__all__ = ["Gradient", "evidence_gradient", "through_active"]
 
 
 class Gradient(NamedTuple):
@@ -24,7 +24,7 @@ class Gradient(NamedTuple):
 
 
 def evidence_gradient(
-    shards: Sequence[SiteShard], basis: Basis, kernel: Kernel, likelihood: Likelihood, found: Inference
+    shards: Sequence[SiteShard] | Group, basis: Basis, kernel: Kernel, likelihood: Likelihood, found: Inference
 ) -> Gradient:
     r"""Gradient of the EP evidence at its fixed point, where the sites count as constants.
 
@@ -39,15 +39,10 @@ def evidence_gradient(
     """
     half, inverse = inverse_lower(found.beliefs.Q), inverse_lower(basis.L)
     with own_threads():
-        total = added([shard.slopes(found.beliefs, half, inverse) for shard in shards])
+        total: Slopes = together(shards).reduce("slopes", found.beliefs, half, inverse)
         mean = half.T @ found.beliefs.beta
         A = np.outer(mean, mean) + half.T @ half - np.eye(len(mean)) - 2.0 * total.VwV
         return Gradient(total.kernel + through_active(basis, kernel, inverse, A), total.likelihood)
-
-
-def added(parts: Sequence[Slopes]) -> Slopes:
-    """Add up what shards found."""
-    return Slopes(*(np.sum(column, axis=0) for column in zip(*parts, strict=True)))
 
 
 def through_active(basis: Basis, kernel: Kernel, inverse: Floats, A: Floats) -> Floats:

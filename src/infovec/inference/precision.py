@@ -7,7 +7,7 @@ import numpy as np
 from .._types import Floats, Inputs
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..shards import Basis, Beliefs, WithSites
+from ..shards import Basis, Beliefs, Group, WithSites, together
 
 __all__ = ["SHARPEST", "SHARPEST_FOR_GRADIENTS", "sharp_sites", "too_sharp"]
 
@@ -34,7 +34,7 @@ def sharp_sites(X: Inputs, y: Floats, priority: Floats, kernel: Kernel, likeliho
 
 
 def too_sharp(
-    shards: Sequence[WithSites], basis: Basis, beliefs: Beliefs, dtype: str, sharpest: float = SHARPEST
+    shards: Sequence[WithSites] | Group, basis: Basis, beliefs: Beliefs, dtype: str, sharpest: float = SHARPEST
 ) -> bool:
     r"""Whether the products of shards in single precision leave too little of what they have inferred.
 
@@ -48,7 +48,8 @@ def too_sharp(
     if strongest > _STRONGEST:
         return True
     common = np.mean(np.sum(basis.L, axis=0) ** 2) / len(basis.L) if len(basis.L) else 0.0
-    return _upper(np.concatenate([shard.sharpness(float(common)).ravel() for shard in shards])) > sharpest
+    sharpness = together(shards).map("sharpness", float(common))
+    return _upper(np.concatenate([part.ravel() for part in sharpness])) > sharpest
 
 
 def _upper(sharpness: Floats) -> float:

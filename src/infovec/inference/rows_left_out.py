@@ -6,13 +6,15 @@ import numpy as np
 
 from .._types import Floats, Rows
 from ..runtime import own_threads
-from ..shards import Beliefs, ClassShard, Marginals, SiteShard
+from ..shards import Beliefs, ClassShard, Group, Marginals, SiteShard, together
 from ..shards.cavity import leave_out
 
 __all__ = ["left_out", "left_out_of_classes"]
 
 
-def left_out(shards: Sequence[SiteShard], beliefs: Beliefs, group: Rows | None = None) -> Floats:
+def left_out(
+    shards: Sequence[SiteShard] | Group, beliefs: Beliefs, group: Rows | None = None, some: Rows | None = None
+) -> Floats:
     r"""Means and variances of the latent values of all rows, each given those at other inputs, shape (2, n).
 
     The cavity as expectation propagation has it, with the variance that the active set leaves (``leave_out``), but
@@ -28,16 +30,22 @@ def left_out(shards: Sequence[SiteShard], beliefs: Beliefs, group: Rows | None =
     beliefs : Beliefs
     group : array of int, shape (n,), optional
         The same number for rows of equal inputs; None if no inputs are equal.
+    some : array of int, optional
+        Rows that are looked at; all of them unless given. ``group`` is that of these, in the order of the shards.
     """
     with own_threads():
-        known = _together([shard.marginals(beliefs) for shard in shards])
-    return _without(known, group, shards[0].traits().dtype)
+        shards = together(shards)
+        known = _together(shards.map("marginals", beliefs, some))
+    return _without(known, group, shards.map("traits")[0].dtype)
 
 
-def left_out_of_classes(shards: Sequence[ClassShard], group: Rows | None = None) -> Floats:
+def left_out_of_classes(
+    shards: Sequence[ClassShard] | Group, group: Rows | None = None, some: Rows | None = None
+) -> Floats:
     """Return the same for every class, as the last sweep left it, shape (2, n, C)."""
-    known = _together([shard.seen_before() for shard in shards])
-    return _without(known, group, shards[0].traits().dtype)
+    shards = together(shards)
+    known = _together(shards.map("seen_before", some))
+    return _without(known, group, shards.map("traits")[0].dtype)
 
 
 def _together(parts: Sequence[Marginals]) -> Marginals:

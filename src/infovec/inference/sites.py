@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from .._types import Floats
-from ..shards import Beliefs, Steps, Sums, Swept, SweptShard
+from ..shards import Beliefs, Group, Steps, Sums, Swept
 
 __all__ = ["Sites", "log_evidence", "total"]
 
@@ -25,7 +25,7 @@ class Sites(ABC, Generic[S]):
 
     Parameters
     ----------
-    shards : sequence of SweptShard
+    shards : group of SweptShard
     moving : sum of the sites that they have
     """
 
@@ -36,13 +36,13 @@ class Sites(ABC, Generic[S]):
     steady: bool = True
     """Whether the changes of two sweeps in turn compare: growth then is overshoot, and the next one can be foreseen."""
 
-    def __init__(self, shards: Sequence[SweptShard[S]], moving: S) -> None:
-        self.rows: Sequence[SweptShard[S]] = shards
+    def __init__(self, shards: Group, moving: S) -> None:
+        self.rows = shards
         self.moving: S = moving
         self.settled: S | None = None
 
     @abstractmethod
-    def _visit(self, damping: float, still: float, change: float) -> Sequence[Swept[S]]:
+    def _visit(self, damping: float, still: float, change: float) -> Swept[S]:
         """Move the sites of the open rows of every shard; ``change`` is the largest of the last sweep."""
 
     @abstractmethod
@@ -52,27 +52,25 @@ class Sites(ABC, Generic[S]):
     @property
     def n(self) -> int:
         """Number of rows."""
-        return sum(shard.traits().n_rows for shard in self.rows)
+        return sum(traits.n_rows for traits in self.rows.map("traits"))
 
     @property
     def n_open(self) -> int:
         """Number of rows that the next sweep visits."""
-        return sum(shard.n_open() for shard in self.rows)
+        return int(self.rows.reduce("n_open"))
 
     def open_all(self) -> None:
         """Let the next sweep visit all rows."""
         self.settled = None
-        for shard in self.rows:
-            shard.open_all()
+        self.rows.broadcast("open_all")
 
     def sweep(self, damping: float, still: float, change: float) -> Steps:
         """Move the sites of open rows; a row that moves by less than ``still`` rests from now on."""
         del self.moving  # the posterior is made of it already: there will be another
         found = self._visit(damping, still, change)
-        settled = total([f.settled for f in found])
-        self.moving = total([f.open for f in found])
-        self.settled = settled if self.settled is None else total([self.settled, settled])
-        return Steps.total(f.steps for f in found)
+        self.moving = found.open
+        self.settled = found.settled if self.settled is None else total([self.settled, found.settled])
+        return found.steps
 
     def log_evidence(self) -> float:
         """EP approximation to log P(y) of the posterior that the last sweep started from."""
@@ -84,19 +82,18 @@ class Sites(ABC, Generic[S]):
 
     def undo(self) -> None:
         """Forget the last sweep; what is added up is that of other sites until ``shorten``."""
-        for shard in self.rows:
-            shard.undo()
+        self.rows.broadcast("undo")
 
     def shorten(self, share: float) -> None:
         """Keep only a share of the step of the last sweep that is not forgotten."""
-        self._infer_anew([shard.shorten(share) for shard in self.rows])
+        self._infer_anew(self.rows.reduce("shorten", share))
 
     def make_proper(self) -> None:
         """Drop the sites that may leave no posterior."""
-        self._infer_anew([shard.make_proper() for shard in self.rows])
+        self._infer_anew(self.rows.reduce("make_proper"))
 
-    def _infer_anew(self, sums: Sequence[S]) -> None:
-        self.settled, self.moving = None, total(sums)
+    def _infer_anew(self, sums: S) -> None:
+        self.settled, self.moving = None, sums
         self._infer(self.moving)
 
 
@@ -105,7 +102,7 @@ def total(parts: Sequence[S]) -> S:
     return reduce(add, parts)
 
 
-def log_evidence(shards: Sequence[SweptShard[S]], beliefs: Beliefs) -> float:
+def log_evidence(shards: Group, beliefs: Beliefs) -> float:
     r"""EP approximation to log P(y): the prior times all sites with their constants, integrated.
 
     .. math:: \sum_i \log s_i + \tfrac12 \sum_c \bigl(|\beta_c|^2 - \log|M_c|\bigr), \qquad M_c = Q_c Q_c^T
@@ -114,4 +111,4 @@ def log_evidence(shards: Sequence[SweptShard[S]], beliefs: Beliefs) -> float:
     """
     Q, beta = beliefs
     gauss = 0.5 * np.vdot(beta, beta) - np.sum(np.log(np.diagonal(Q, axis1=-2, axis2=-1)))
-    return float(gauss + sum(shard.log_sites() for shard in shards))
+    return float(gauss + shards.reduce("log_sites"))

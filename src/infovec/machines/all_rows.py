@@ -14,7 +14,7 @@ from ..likelihoods import Discrete, Likelihood, total_weight
 from ..posterior import Posterior
 from ..runtime import Deadline, Progress, StopReason, give_back
 from ..selection import Patience, Selector
-from ..shards import Basis, WithSites
+from ..shards import Basis, WithSites, together
 from .machine import AnyLikelihood, Machine
 from .residuals import residuals
 from .result import Result
@@ -26,6 +26,7 @@ SELECTION = 0.5  # of the time, at most
 _LARGEST = 0.5 * np.finfo(np.float64).max  # mean of a site
 _NEXT = 2.0  # times a sweep: the next one, and what follows the last
 _FEWEST_ROWS = 200  # to infer with, whatever the time
+_MOST_TELLING = 1_000_000  # rows by which calibration is done: more would say the same, and take memory
 _FIRST_STAGE = 50  # active rows at the first look at the rows held back
 
 Sites = tuple[Rows, Floats, Floats]
@@ -37,9 +38,10 @@ class Projected(NamedTuple):
 
     posterior: Posterior
     shards: Sequence[WithSites]
-    rows: Rows  # that have sites, as the shards have them
+    rows: Rows  # that tell how certain predictions are, as the shards have them: all that have sites, or some
     found: Inference
     dtype: str  # of the products
+    some: Rows | None = None  # the same, where they are not all
 
     def sites(self, active: Rows) -> tuple[Floats, Floats]:
         """Precisions and means of the sites of some rows; zero without a site.
@@ -47,7 +49,7 @@ class Projected(NamedTuple):
         A site without precision is a slope, and has no mean: its shift stands for it, also where the mean is beyond the
         largest number.
         """
-        precision, b = np.sum([shard.sites(active) for shard in self.shards], axis=0)
+        precision, b = np.sum(together(self.shards).map("sites", active), axis=0)
         slope = np.abs(precision) <= np.abs(b) / _LARGEST
         return precision, b / np.where(slope, 1.0, precision)
 
@@ -145,13 +147,13 @@ class AllRows(Machine):
         active, sites = run.selector.active[: run.selector.size].copy(), cast(Selector, run.selector).sites
         sites = sites if self.starts_from_sites else None
         watch = _Watch(run, wanted, self.fewest_sweeps)
-        projected = self.project(active, sites, watch, left_out, run.deadline)
+        projected = self.project(active, sites, watch, left_out, run.deadline, run.telling)
         asked = run.listener.answer()
         if asked is StopReason.INTERRUPTED:
             run.hurry(0.0)
         found_sites, known = projected.sites(active), self.left_out(projected)
         told = None if run.telling is None else self._told(run.telling, projected, known)
-        posterior, _, rows, found, dtype = projected
+        posterior, _, rows, found, dtype, _ = projected
         del projected  # calibration needs the memory of the projections
         give_back()
         likelihood, own, spread = self.calibrated(known, rows, run.last), self.likelihood, None
@@ -159,33 +161,64 @@ class AllRows(Machine):
             spread = residuals(self.data, own, known, rows, self.learned, run.last)
         return asked, Result(
             posterior, likelihood, active, *found_sites, found.log_evidence, found.converged, found.sweeps,
-            total_weight(own.take(rows), len(rows)), dtype, spread, told,
+            self._observations(left_out), dtype, spread, told,
         )  # fmt: skip
 
+    def _observations(self, left_out: Rows | None) -> float:
+        """How many observations the rows that have sites count for."""
+        if left_out is None:
+            return total_weight(self.likelihood, self.data.n)
+        rows = self.data.all_but(left_out)
+        return total_weight(self.likelihood.take(rows), len(rows))
+
     def project(
-        self, active: Rows, sites: Sites | None, watch: Watch | None, left_out: Rows | None, deadline: Deadline
+        self,
+        active: Rows,
+        sites: Sites | None,
+        watch: Watch | None,
+        left_out: Rows | None,
+        deadline: Deadline,
+        asked: Rows | None = None,
     ) -> Projected:
         """Infer with all rows but some on a given active set; in double precision, where single is not enough."""
         rows = self.data.all_but(left_out)
+        here = self._in_order(rows)
         basis = make_basis(self.kernel, active, self.data.X[active], self.work.dtype)
         shards = self.shards(rows)
-        for shard in shards:
-            shard.project(basis)
+        every = together(shards)
+        every.broadcast("project", basis)
         found = self.settle(shards, sites, watch, deadline)
-        sharp = too_sharp(shards, basis, found.beliefs, self.work.dtype)
+        sharp = too_sharp(every, basis, found.beliefs, self.work.dtype)
         if sharp and (raised := self.raised()) is not self:
-            del shards, shard
-            return raised.project(active, sites, watch, left_out, deadline)
-        for shard in shards:
-            shard.rest()
+            del shards, every
+            return raised.project(active, sites, watch, left_out, deadline, asked)
+        every.broadcast("rest")
         X = self.kernel.in_double(self.data.given.inside[active])
-        return Projected(self.posterior(X, basis, found), shards, rows, found, self.work.dtype)
+        some = self._telling(here, asked)
+        telling = here if some is None else here[np.isin(here, some)]
+        return Projected(self.posterior(X, basis, found), shards, telling, found, self.work.dtype, some)
+
+    def _in_order(self, rows: Rows) -> Rows:
+        """Return rows in the order of the shards that have them."""
+        parts = self.choices.places.divided(self.data.X, rows, selecting=False)
+        in_order = all(isinstance(part, slice) for part in parts)
+        return rows if in_order else np.concatenate([rows[part] for part in parts])
+
+    def _telling(self, rows: Rows, asked: Rows | None) -> Rows | None:
+        """Rows that tell how certain predictions are, with all of equal inputs; None if they are few enough for all."""
+        if len(rows) <= _MOST_TELLING:
+            return None
+        first = self.data.priority[rows]
+        some = rows[np.argpartition(-first, _MOST_TELLING)[:_MOST_TELLING]]
+        some, group = np.union1d(some, np.empty(0, dtype=np.intp) if asked is None else asked), self.data.group
+        return np.sort(some if group is None else np.flatnonzero(np.isin(group, group[some])))
 
     def _told(self, rows: Rows, projected: Projected, known: Floats) -> Floats:
         """What is known of some rows without their own sites; those for which there was no time have none."""
+        order = np.argsort(projected.rows)
         has_site = np.isin(rows, projected.rows)
         told = np.empty((2, len(rows)))
-        told[:, has_site] = known[:, np.searchsorted(projected.rows, rows[has_site])]
+        told[:, has_site] = known[:, order[np.searchsorted(projected.rows, rows[has_site], sorter=order)]]
         new = self.kernel.in_double(self.data.given.inside[rows[~has_site]])
         told[:, ~has_site] = projected.posterior.predict(new)
         return told

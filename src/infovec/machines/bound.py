@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
+
 from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..inference import Inference, Watch
@@ -51,9 +53,12 @@ class Bound(BoundClasses, Coupled):
     def shards(self, rows: Rows) -> Sequence[WithSites]:
         """Return some rows in one piece: the bound is maximised over the auxiliary variables of all of them."""
         data = self.data
-        X, group = data.X if len(rows) == data.n else data.X[rows], data.groups_of(rows)
+        X, group = data.near(rows), data.groups_of(rows)
         made = BoundShard(rows, X, data.y[rows], self.kernel, self.probit, self.work.dtype, group, self.work.kept)
         return [cast(WithSites, made)]
+
+    def _in_order(self, rows: Rows) -> Rows:
+        return rows
 
     def settle(
         self, shards: Sequence[WithSites], sites: Sites | None, watch: Watch | None, deadline: Deadline
@@ -62,7 +67,8 @@ class Bound(BoundClasses, Coupled):
         return cast(BoundShard, shards[0]).infer(watch=watch, deadline=deadline)
 
     def left_out(self, projected: Projected) -> Floats:
-        return cast(BoundShard, projected.shards[0]).left_out
+        shard = cast(BoundShard, projected.shards[0])
+        return shard.left_out if projected.some is None else shard.left_out[:, np.isin(shard.rows, projected.some)]
 
     @property
     def functions_of_product(self) -> int:
@@ -85,7 +91,7 @@ class BoundRows(AtOnce, BoundClasses):
 
     def choose(self, wanted: int, rows: Rows, deadline: Deadline) -> Chosen:
         data, every = self.data, len(rows) == self.data.n
-        X, y, priority = (v if every else v[rows] for v in (data.X, data.y, data.priority))
+        X, y, priority = data.near(rows), data.y[rows], data.priority[rows]
         score, likelihood = self.choices.rule.for_all_classes or "", self.probit if every else self.probit.take(rows)
         found = fit_variational_rows(
             X, y, self.kernel, wanted, likelihood=likelihood, score=score, priority=priority, dtype=self.work.dtype,

@@ -65,11 +65,19 @@ class Sizes(NamedTuple):
     row_bytes: int = 0  # that the moments of a row take on the way
     n_functions: int = 1
     beside: int = 0  # bytes of rows that are given and take no part
+    held: int | None = None  # rows that inference has in memory at a time, if not all: none of them stays
 
     @property
     def given(self) -> int:
         """Bytes of all rows as they are given."""
-        return self.n * (GIVEN + self.p * self.itemsize) + self.beside
+        columns = self.p if self.held is None else 0
+        return self.n * (GIVEN + columns * self.itemsize) + self.beside
+
+    def at_work(self) -> "tuple[Sizes, int]":
+        """Return the sizes of the rows that inference has at a time, and bytes that all others take meanwhile."""
+        if self.held is None or self.held >= self.n:
+            return self, 0
+        return self._replace(n=self.held, held=None), GIVEN * self.n
 
 
 class Need(NamedTuple):
@@ -149,36 +157,39 @@ def within(limit: float, sizes: Sizes, make: Callable[[], Needs]) -> Needs:
 
 def selection_need(sizes: Sizes, machines: int = 1) -> Need:
     """Memory of greedy selection, by one machine or by several that take turns."""
-    n, p, d, itemsize, schedule, row_bytes, *_ = sizes
+    n, p, d, itemsize, schedule, row_bytes = sizes[:6]
     d = min(-(-d // machines) + 1, d)  # each includes little more than its share
     fewest = machines * min(n, _FEWEST) * d
     fixed, each = selection_bytes(n, p, d, schedule, itemsize, row_bytes, machines)
+    if sizes.held is not None:  # only inputs of rows that are looked at are in memory
+        fixed, each = fixed - n * p * itemsize, each + p * itemsize
     return Need(fixed, each, n, machines * n * d, fewest, min(n, max(2 * sizes.d, _FEWEST)), itemsize)
 
 
 def inference_need(sizes: Sizes) -> Need:
     """Memory of inference with all rows, for one function."""
-    n, p, d, itemsize, _, row_bytes, *_ = sizes
-    return Need(sweep_bytes(n, p, d, itemsize, 0, row_bytes), numbers=n * d, itemsize=itemsize)
+    (n, p, d, itemsize, _, row_bytes, *_), others = sizes.at_work()
+    numbers = 0 if others else n * d
+    return Need(others + sweep_bytes(n, p, d, itemsize, 0, row_bytes), numbers=numbers, itemsize=itemsize)
 
 
 def coupled_need(sizes: Sizes) -> Need:
     """Memory of inference with all rows for classes whose likelihood couples them: sites and sums of every class."""
-    n, p, d, itemsize, _, _, C, _ = sizes
-    one = sweep_bytes(n, p, d, itemsize, 0) + moments_bytes()
-    return Need(one + 8 * C * (_SITES * n + _SUMS * d * d), numbers=n * d, itemsize=itemsize)
+    (n, p, d, itemsize, _, _, C, *_), others = sizes.at_work()
+    one, numbers = others + sweep_bytes(n, p, d, itemsize, 0) + moments_bytes(), 0 if others else n * d
+    return Need(one + 8 * C * (_SITES * n + _SUMS * d * d), numbers=numbers, itemsize=itemsize)
 
 
 def bound_need(sizes: Sizes) -> Need:
     """Memory of the variational bound with all rows: means and auxiliary variables of every class, factors of one."""
-    n, p, d, itemsize, _, _, C, _ = sizes
+    n, p, d, itemsize, _, _, C = sizes[:7]
     one = sweep_bytes(n, p, d, itemsize, 0) + moments_bytes()
     return Need(one + 8 * C * (_MEANS * n + _STEPS * d) + 8 * C * d * d, numbers=n * d, itemsize=itemsize)
 
 
 def pairs_need(sizes: Sizes) -> Need:
     """Memory of selection among pairs of a row and a class: stubs and marginals of every class."""
-    n, p, d, itemsize, _, _, C, _ = sizes
+    n, p, d, itemsize, _, _, C = sizes[:7]
     fixed = n * (GIVEN + p * itemsize) + moments_bytes() + 8 * C * _FACTORS * d * d
     each = C * (_STUBS * d * itemsize + 2 * p * itemsize + 8 * _PAIRS) + p * itemsize
     return Need(fixed, each, n, fewest_rows=min(n, max(2 * d, _FEWEST)), itemsize=itemsize)
@@ -186,7 +197,7 @@ def pairs_need(sizes: Sizes) -> Need:
 
 def shared_need(sizes: Sizes) -> Need:
     """Memory of selection for all classes at once: one matrix of stubs, marginals of every class."""
-    n, p, d, itemsize, _, _, C, _ = sizes
+    n, p, d, itemsize, _, _, C = sizes[:7]
     fixed = n * (GIVEN + p * itemsize) + moments_bytes() + 8 * (C + _FACTORS) * d * d
     each = d * itemsize + 3 * p * itemsize + 8 * C * _MARGINALS + SCORED
     return Need(fixed, each, n, fewest_rows=min(n, max(2 * d, _FEWEST)), itemsize=itemsize)

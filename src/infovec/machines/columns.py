@@ -10,6 +10,7 @@ from ..kernels import RBF, Bias, Kernel, Sum
 from ..numerics.outliers import usual_reach
 from ..posterior import Posterior, SeparatePosterior
 from ..runtime import at_once
+from ..shards import FarInputs, View
 from .defaults import column_spreads, length_scales
 
 __all__ = ["Columns", "InsideRows"]
@@ -44,7 +45,7 @@ class Columns:
     @classmethod
     def of(cls, X: Inputs, weight: Floats | None, rounded: bool) -> Self | None:
         """Return the units of dense columns, or None where they have a common unit; see ``length_scales``."""
-        if not isinstance(X, np.ndarray):
+        if not isinstance(X, np.ndarray | FarInputs):
             return None
         deviation, extent = column_spreads(X, weight)
         varying, scales = int(np.sum(extent > 0.0)), length_scales(deviation, extent)
@@ -63,6 +64,10 @@ class Columns:
             part = (X[start : start + step] - self.centre) / self.scale
             found[start : start + step] = np.round(part * _GRID) / _GRID if self.rounded else part
         return found
+
+    def seen(self, X: FarInputs, dtype: str = "float64") -> FarInputs:
+        """Return rows that are far as the fit has them."""
+        return X.seen(View(dtype, self.centre, self.scale, _GRID if self.rounded else None))
 
     def kernels_outside(self, kernel: Kernel | list[Kernel]) -> Kernel | list[Kernel]:
         """Return a kernel of the fit, or a list of them, as the user has it."""

@@ -85,7 +85,8 @@ class Coupled(CoupledClasses, AllRows):
         return ClassPosterior(self.kernel, X, basis.L, *found.beliefs)
 
     def left_out(self, projected: Projected) -> Floats:
-        return left_out_of_classes(cast(Sequence[ClassShard], projected.shards), self.data.groups_of(projected.rows))
+        group = self.data.groups_of(projected.rows)
+        return left_out_of_classes(cast(Sequence[ClassShard], projected.shards), group, projected.some)
 
     def calibrated(self, known: Floats, rows: Rows, left: float) -> ClassLikelihood:
         told = LeftOut(known, self.data.y[rows].astype(np.intp), self.likelihood.take(rows).weight)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
-from ..shards import SomeRows
+from ..shards import FarInputs, SomeRows
 from .sample import Sample
 
 __all__ = ["Data"]
@@ -56,6 +56,17 @@ class Data:
         """Whether others were given that take no part."""
         return isinstance(self.given.X, SomeRows)
 
+    def inputs(self, rows: Rows) -> Inputs:
+        """Return the inputs of some rows, ascending, for a shard."""
+        if isinstance(self.X, FarInputs):
+            return self.X.for_shard(rows)
+        return self.X if len(rows) == self.n else self.X[rows]
+
+    def near(self, rows: Rows) -> Inputs:
+        """Return the inputs of some rows, ascending, in the memory of this process."""
+        X = self.inputs(rows)
+        return X[:] if isinstance(X, FarInputs) else X
+
     def sample(self, size: int) -> Rows:
         """Return rows drawn at random, the same for the same random state, none of them held back."""
         order = np.argsort(self.priority, kind="stable")
@@ -65,9 +76,10 @@ class Data:
         """Return so many rows to select from: some that are wanted besides, those held back, then by priority."""
         if size >= self.n:
             return np.arange(self.n)
-        first = self.priority + self.held_back
-        first[besides] += 2.0
-        return np.sort(np.argpartition(-first, size)[:size])
+        first = -self.priority
+        first -= self.held_back
+        first[besides] -= 2.0
+        return np.sort(np.argpartition(first, size)[:size])
 
     def all_but(self, left_out: Rows | None) -> Rows:
         """Return the numbers of all rows but some."""
@@ -85,7 +97,9 @@ class Data:
         kernel : Kernel
         """
         every, all_given = len(rows) == self.n, self.given.X.shape[0] == self.n and kernel.numeric
-        if every or as_they_are or not all_given:
+        if isinstance(self.X, FarInputs):
+            X = self.X[rows] if as_they_are else self.given.inside[rows]
+        elif every or as_they_are or not all_given:
             X = self.X if as_they_are else self.exact_inputs(kernel)
             X = X if every else X[rows]
         else:
@@ -98,10 +112,13 @@ class Data:
     def take(self, rows: Rows) -> Self:
         """Return some rows as if no others had been given."""
         return replace(
-            self, X=self.X[rows], y=self.y[rows], given=self.given.take(rows, copied=False),
+            self, X=self._some(rows), y=self.y[rows], given=self.given.take(rows, copied=False),
             priority=self.priority[rows],
             held_back=self.held_back[rows], group=self.groups_of(rows),
         )  # fmt: skip
+
+    def _some(self, rows: Rows) -> Inputs:
+        return self.X.some(rows) if isinstance(self.X, FarInputs) else self.X[rows]
 
     def groups_of(self, rows: Rows) -> Rows | None:
         """Return which of some rows have equal inputs."""
@@ -116,6 +133,8 @@ class Data:
         if self.given.X.shape[0] != self.n or not kernel.numeric:
             return self.X
         X = self.given.X
+        if isinstance(X, FarInputs):
+            return self.given.inside
         if self.given.columns:
             return self.given.columns.inside(X)
         return X[:] if isinstance(X, SomeRows) else X

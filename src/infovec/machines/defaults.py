@@ -1,6 +1,7 @@
 """Starting values from the data: what a kernel or a likelihood is when the user gives none or only a name."""
 
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson
 from ..numerics.moments import Moments
 from ..numerics.outliers import usual_reach
 from ..runtime import at_once
+from ..shards import FarInputs, View
 
 __all__ = [
     "CLASS_LIKELIHOODS",
@@ -75,11 +77,20 @@ def column_spreads(X: Inputs, weight: _Weight = None) -> tuple[Floats, Floats]:
     centre, reach = usual_reach(X, weight)
     unit = np.where((reach > _LARGE) | ((reach > 0.0) & (reach < 1.0 / _LARGE)), np.maximum(reach, 1e-300), 1.0)
     if np.any(unit != 1.0):  # squares would leave the range of the numbers
-        deviation, extent = column_spreads(scale_columns(X.astype(np.float64), 1.0 / unit, "unit"), weight)
+        if isinstance(X, FarInputs):
+            scaled = X.seen(View(scale=unit))
+        else:
+            scaled = scale_columns(X.astype(np.float64), 1.0 / unit, "unit")
+        deviation, extent = column_spreads(scaled, weight)
         return unit * deviation, unit * extent
+    if isinstance(X, FarInputs):
+        moments = reduce(Moments.merged, [part for _, part in X.map(Moments.of_rows, centre, reach)])
+        if weight is None:
+            return moments.deviation, moments.extent
+        return _deviation(sum(part for _, part in X.map(_sums, centre, reach, rowwise=(weight,)))), moments.extent
     if not sparse.issparse(X):
         moments = Moments.of_rows(X, centre, reach)
-        deviation = moments.deviation if weight is None else _weighted_deviation(X, weight, centre, reach)
+        deviation = moments.deviation if weight is None else _deviation(_sums(X, weight, centre, reach))
         return deviation, moments.extent
     X = X.copy()
     X.data[np.abs(X.data) > reach[X.indices]] = 0.0
@@ -89,13 +100,19 @@ def column_spreads(X: Inputs, weight: _Weight = None) -> tuple[Floats, Floats]:
     return np.sqrt(np.maximum(square - mean**2, 0.0)), np.asarray(extent, dtype=np.float64).ravel()
 
 
-def _weighted_deviation(X: Inputs, weight: Floats, centre: Floats, reach: Floats) -> Floats:
+def _sums(X: Inputs, weight: Floats, centre: Floats, reach: Floats) -> Floats:
+    """Weights of the numbers that are no outliers, of every column, and sums of these and their squares."""
     step, sums = max(1, at_once(_BLOCK, _BYTES) // max(1, X.shape[1])), np.zeros((3, X.shape[1]))
     for start in range(0, len(X), step):
         z = X[start : start + step] - centre  # what is far from zero would lose its digits
         z[np.abs(z) > reach] = np.nan
         there, z = ~np.isnan(z), np.nan_to_num(z)
         sums += np.stack([weight[start : start + step] @ part for part in (there, z, z**2)])
+    return sums
+
+
+def _deviation(sums: Floats) -> Floats:
+    """Standard deviations from weights, and sums and squares with them."""
     count, total, square = sums
     count = np.maximum(count, 1e-300)
     return np.sqrt(np.maximum(square / count - (total / count) ** 2, 0.0))

@@ -5,6 +5,7 @@ from scipy import sparse
 
 from .._types import Array, Inputs, Rows
 from ..runtime import at_once
+from ..shards import FarInputs
 
 __all__ = ["first_equal", "row_keys"]
 
@@ -27,6 +28,11 @@ def row_keys(X: Inputs, whole: bool = True) -> Array:
     whole : bool
         False looks at no more columns than are needed to tell all rows apart.
     """
+    if isinstance(X, FarInputs):
+        keys = np.empty(len(X), dtype=np.uint64)
+        for at, found in X.map(_dense_keys, True):
+            keys[at] = found
+        return keys
     return _sparse_keys(X) if sparse.issparse(X) else _dense_keys(X, whole)
 
 
@@ -73,8 +79,7 @@ def _mixed(bits: Array) -> Array:
 
 def first_equal(X: Inputs, keys: Array) -> Rows:
     """Return for each row the first row that is equal to it: itself where there is no other."""
-    first, index = np.unique(keys, return_index=True, return_inverse=True)[1:]
-    found: Rows = first[index]
+    found = _first_with_key(keys)
     again = np.flatnonzero(found != np.arange(len(found)))
     step = max(1, at_once(_BLOCK, _BYTES) // max(X.shape[1], 1))
     for start in range(0, len(again), step):
@@ -82,4 +87,17 @@ def first_equal(X: Inputs, keys: Array) -> Rows:
         differ = X[at] != X[found[at]]
         wrong = np.asarray(differ.sum(axis=1)).ravel() > 0
         found[at[wrong]] = at[wrong]  # two rows that share a key by chance are not taken together
+    return found
+
+
+def _first_with_key(keys: Array) -> Rows:
+    """Return for each row the first one with the same key; where all differ that takes no more than a sorted copy."""
+    found = np.arange(len(keys))
+    ordered = np.sort(keys)
+    twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    del ordered
+    if twice.size:
+        at = np.flatnonzero(np.isin(keys, twice))
+        first, index = np.unique(keys[at], return_index=True, return_inverse=True)[1:]
+        found[at] = at[first[index]]
     return found

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from ..learning import Learning, Step
 from ..runtime import Callback, Deadline, Interruption, Listener, StopReason, give_back
 from ..selection import Chooser, Patience
+from ..shards import noted
+from .checkpoint import Checkpoint
 from .in_time import in_time
 from .learn import learn
 from .machine import Machine
@@ -53,7 +55,9 @@ class Ended(NamedTuple):
     cut_short: bool  # interrupted, or with fewer rows than there are: it is not what was asked for
 
 
-def begin(machine: Machine, course: Course, learning: Learning | None, tied: bool) -> Ended:
+def begin(
+    machine: Machine, course: Course, learning: Learning | None, tied: bool, checkpoint: Checkpoint | None = None
+) -> Ended:
     """Learn, select and infer; an interruption between them counts too.
 
     Parameters
@@ -64,6 +68,8 @@ def begin(machine: Machine, course: Course, learning: Learning | None, tied: boo
         None leaves the parameters as they are.
     tied : bool
         Whether length scales of columns move together.
+    checkpoint : Checkpoint, optional
+        Takes note of it, and remembers what it has noted before.
     """
     start, n, steps, learned, cut, short = time.perf_counter(), machine.data.n, list[Step](), 0.0, False, False
     with Interruption() as interruption:
@@ -72,27 +78,41 @@ def begin(machine: Machine, course: Course, learning: Learning | None, tied: boo
         machine = in_time(machine, deadline, 1.0 if learning is None else 1.0 - _LEARNING_SHARE)
         if learning is not None:
             most = deadline.within(_LEARNING_SHARE * deadline.seconds)
-            machine, steps, _ = learn(machine, tied, most, learning)
+            machine, steps = _learned(machine, tied, most, learning, checkpoint)
             give_back()
             cut = listener.answer() is StopReason.INTERRUPTED
             learned, short = time.perf_counter() - start, most.seconds == 0.0
             machine = in_time(machine, deadline)
         if _log.isEnabledFor(logging.INFO):
             _log.info("plan: %s", machine.plan())
-        selector = machine.selector()
-        selector.include(machine.work.initial, deadline)
-        run = course.run(selector, listener, learned)
-        cut = cut or (learning is not None and listener.answer() is StopReason.INTERRUPTED)
-        if cut:
-            run.hurry()
-        stop, result = machine.finish(run, machine.work.wanted, machine.patience)
+        with noted(checkpoint):
+            selector = machine.selector()
+            selector.include(machine.work.initial, deadline)
+            run = course.run(selector, listener, learned)
+            cut = cut or (learning is not None and listener.answer() is StopReason.INTERRUPTED)
+            if cut:
+                run.hurry()
+            stop, result = machine.finish(run, machine.work.wanted, machine.patience)
     fewer = machine.data.n < n
     if (fewer or short) and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
         stop = StopReason.TIME
     _log.info("actual: %d rows in %.3g s", selector.size, time.perf_counter() - start)
-    noted = interruption.noted
-    stop, wanted = StopReason.INTERRUPTED if noted else stop, machine.work.wanted
-    return Ended(machine, selector, result, stop, wanted, steps, learned, cut, noted or fewer)
+    interrupted = interruption.noted
+    stop, wanted = StopReason.INTERRUPTED if interrupted else stop, machine.work.wanted
+    return Ended(machine, selector, result, stop, wanted, steps, learned, cut, interrupted or fewer)
+
+
+def _learned(
+    machine: Machine, tied: bool, deadline: Deadline, learning: Learning, checkpoint: Checkpoint | None
+) -> tuple[Machine, list[Step]]:
+    """Learn, unless it was done before."""
+    known = None if checkpoint is None else checkpoint.learned(machine)
+    if known is not None:
+        return known
+    machine, steps, _ = learn(machine, tied, deadline, learning)
+    if checkpoint is not None:
+        checkpoint.note_learned(machine, steps)
+    return machine, steps
 
 
 def go_on(machine: Machine, selector: Chooser, wanted: int, patience: Patience | None, course: Course) -> Ended:

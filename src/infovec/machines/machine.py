@@ -17,7 +17,7 @@ from ..likelihoods import Likelihood, total_weight
 from ..likelihoods.parts import row_bytes
 from ..runtime import StopReason, outside
 from ..selection import Chooser, Patience, Schedule
-from ..shards import IndexRule, share
+from ..shards import HERE, FarInputs, IndexRule, share
 from .budget import Needs, Sizes, within
 from .data import Data
 from .plan import Plan
@@ -120,10 +120,15 @@ class Machine(ABC):
         exact = replace(data, X=data.exact_inputs(self.kernel))
         return replace(self, data=exact.in_precision(self.kernel, "float64"), work=replace(work, dtype="float64"))
 
+    @property
+    def held(self) -> int | None:
+        """Rows that inference has in memory at a time, if not all."""
+        return self.choices.places.rows_at_once if isinstance(self.data.X, FarInputs) else None
+
     def sizes(self, wanted: int, itemsize: int) -> Sizes:
         """Return what the memory of this machine depends on."""
         data, work, row = self.data, self.work, row_bytes(self.likelihood)
-        return Sizes(data.n, data.p, wanted, itemsize, work.schedule, row, self.n_functions, data.beside)
+        return Sizes(data.n, data.p, wanted, itemsize, work.schedule, row, self.n_functions, data.beside, self.held)
 
     def within_limit(self, wanted: int, itemsize: int) -> Work:
         """Return the work with as many rows looked at and numbers kept as there is room for; refuse if it is too few.
@@ -156,7 +161,8 @@ class Machine(ABC):
             schedule=Schedule.in_blocks(n, wanted), index=IndexRule(),
         )  # fmt: skip
         data = self.data.part(rows, dtype == self.work.dtype, self.kernel).in_precision(self.kernel, dtype)
-        return replace(self, data=data, kernel=kernel, likelihood=likelihood.take(rows), work=work)
+        choices = replace(self.choices, places=HERE) if self.choices.places.by_place else self.choices
+        return replace(self, data=data, kernel=kernel, likelihood=likelihood.take(rows), work=work, choices=choices)
 
     def only(self, rows: Rows) -> Self:
         """Return the same on some rows, in order, as if no others had been given; the initial ones are among them."""
@@ -171,10 +177,10 @@ class Machine(ABC):
     def cut(self, rows: Rows) -> Iterator[tuple[Rows, Inputs, Floats, int]]:
         """Some rows, ascending, for each shard: numbers, inputs, targets, and how many numbers of V it may keep."""
         data, n = self.data, len(rows)
-        for part in self.choices.places.cut(n):
+        for part in self.choices.places.divided(data.X, rows, selecting=False):
             at = rows[part]
-            X, y = (data.X, data.y) if len(at) == data.n else (data.X[at], data.y[at])
-            yield at, X, y, share(self.work.kept, len(at), n)
+            y = data.y if len(at) == data.n and isinstance(part, slice) else data.y[at]
+            yield at, data.inputs(at), y, share(self.work.kept, len(at), n)
 
     def shown(self, step: Step) -> Step:
         """Return a step of learning on all rows here with the criterion as the user has it."""

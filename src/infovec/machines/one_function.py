@@ -79,15 +79,14 @@ class OneFunction(Machine):
 
     def selector(self) -> Driver | GainDriver:
         rows, work, rule = self.data.first_in_line(self.work.looked_at, self.work.initial), self.work, self.choices.rule
-        parts = self.choices.places.cut(len(rows))
+        parts = self.choices.places.divided(self.data.X, rows, selecting=True)
         shards = [self._shard(number, rows[part], len(rows)) for number, part in enumerate(parts)]
         return Driver(shards, self.kernel, self.selecting, rule.score, work.wanted, work.schedule)
 
     def _shard(self, number: int, rows: Rows, n: int) -> Shard:
         """Some of n rows to select from, with their share of what all of them may have."""
         data, work = self.data, self.work
-        X = data.X if len(rows) == data.n else data.X[rows]
-        given = GivenRows(rows, X, data.y[rows], data.priority[rows], data.held_back[rows])
+        given = GivenRows(rows, data.inputs(rows), data.y[rows], data.priority[rows], data.held_back[rows])
         index = work.index.of_shard(number, len(rows), n, work.wanted)
         choices, wanted = self.choices, work.wanted
         return choices.places.to_select(
@@ -208,8 +207,9 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
 
     def left_out(self, projected: Projected) -> Floats:
         return left_out(
-            cast(Sequence[SiteShard], projected.shards), projected.found.beliefs, self.data.groups_of(projected.rows)
-        )
+            cast(Sequence[SiteShard], projected.shards), projected.found.beliefs,
+            self.data.groups_of(projected.rows), projected.some,
+        )  # fmt: skip
 
     def calibrated(self, known: Floats, rows: Rows, left: float) -> Likelihood:
         if not self.choices.calibrate or not isinstance(self.likelihood, Discrete):

@@ -106,7 +106,7 @@ class Pairs(AtOnce):
         hurried = self.data.beside > 0  # some rows take no part, for want of time
         schedule = choose_pair_schedule(len(rows), self.n_functions, size * self.n_functions, hurried)
         found = fit_factorised(
-            data.X[rows], data.y[rows], self.kernel, likelihood, size, score=self.choices.rule.score,
+            data.near(rows), data.y[rows], self.kernel, likelihood, size, score=self.choices.rule.score,
             priority=data.priority[rows], schedule=schedule, dtype=self.work.dtype, deadline=deadline,
         )  # fmt: skip
         parts = [(part, rows[at]) for part, at in zip(found.parts, found.active, strict=True)]

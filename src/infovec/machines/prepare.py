@@ -16,7 +16,7 @@ from ..likelihoods.parts import row_bytes
 from ..numerics.outliers import usual_reach
 from ..scores import Rule
 from ..selection import Schedule
-from ..shards import IndexRule, Refill
+from ..shards import HERE, FarInputs, IndexRule, Places, Refill, View
 from .budget import Sizes, within
 from .data import Data
 from .defaults import column_spreads
@@ -86,6 +86,7 @@ def prepare(
     kernel: Kernel,
     likelihood: Likelihood | ClassLikelihood,
     priority: Floats,
+    places: Places = HERE,
 ) -> Machine:
     """Return a machine of a kind for some rows; refuse what cannot be done with them.
 
@@ -98,6 +99,8 @@ def prepare(
     kernel, likelihood
     priority : array of float in [0, 1)
         One for each row, at random.
+    places : Places
+        What makes the shards.
     """
     n, p = sample.X.shape[0], sample.X.shape[1] if sample.X.ndim == 2 else 1
     n_functions = 1 if isinstance(likelihood, Likelihood) else likelihood.n_classes
@@ -109,18 +112,21 @@ def prepare(
         schedule = Schedule.in_blocks(n, wanted)
     _check_variance(kernel, sample)
     dtype = "float64" if n * wanted * n_functions <= SMALL_STUBS else settings.dtype
-    sizes = Sizes(n, p, wanted, np.dtype(dtype).itemsize, schedule, row_bytes(likelihood), n_functions)
+    sizes = Sizes(
+        n, p, wanted, np.dtype(dtype).itemsize, schedule, row_bytes(likelihood), n_functions,
+        held=places.rows_at_once,
+    )  # fmt: skip
     needs = within(settings.limit, sizes, partial(kind.needs, sizes))
     (looked_at, entries), (_, kept) = (need.share(settings.limit) for need in needs)
     most = entries if entries < needs.selection.numbers else None
     index = _index(settings.looking, kind.all_rows, n, wanted, schedule, most, priority)
-    X = sample.columns.inside(sample.X, dtype) if sample.columns else _in_precision(sample.X, kernel, dtype)
+    X = _inside(sample, kernel, dtype)
     calibrate = settings.learns and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
     blur = n_functions == 1 and not calibrate if settings.blur is None else settings.blur
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
-        Choices(settings.rule, blur, calibrate, settings.keep, dtype=settings.dtype),
+        Choices(settings.rule, blur, calibrate, settings.keep, places, settings.dtype),
     )  # fmt: skip
     return machine.sufficient()
 
@@ -151,17 +157,26 @@ def _check_variance(kernel: Kernel, sample: Sample) -> None:
     n, inside = sample.X.shape[0], sample.inside
     if not kernel.numeric:
         return
-    for start in range(0, n, _BLOCK_ROWS):
-        rows = kernel.in_double(inside[np.arange(start, min(start + _BLOCK_ROWS, n))])
-        with np.errstate(over="ignore", invalid="ignore"):  # that is what is looked for
-            var = np.asarray(kernel.diag(rows), dtype=np.float64)
-        if not np.all(np.abs(var) < _LARGEST_VARIANCE):
-            worst = int(np.argmax(~(np.abs(var) < _LARGEST_VARIANCE)))
-            unit = "" if sample.unit.plain else ", in squared standard deviations of the targets"
-            raise ParameterError(
-                f"the kernel gives row {sample.rows[start + worst]} a variance of {var[worst]:.3g}{unit}, with which "
-                "floating point numbers cannot reckon; give a kernel of smaller variance or scale the columns of X"
-            )
+    if isinstance(inside, FarInputs):
+        found = [(int(at[worst[0]]), worst[1]) for at, worst in inside.map(_too_large, kernel) if worst]
+    else:
+        blocks = (np.arange(start, min(start + _BLOCK_ROWS, n)) for start in range(0, n, _BLOCK_ROWS))
+        looked_at = ((at, _too_large(inside[at], kernel)) for at in blocks)
+        found = [(int(at[worst[0]]), worst[1]) for at, worst in looked_at if worst]
+    for row, var in found[:1]:
+        unit = "" if sample.unit.plain else ", in squared standard deviations of the targets"
+        raise ParameterError(
+            f"the kernel gives row {sample.rows[row]} a variance of {var:.3g}{unit}, with which "
+            "floating point numbers cannot reckon; give a kernel of smaller variance or scale the columns of X"
+        )
+
+
+def _too_large(X: Inputs, kernel: Kernel) -> tuple[int, float] | None:
+    """Return the first row whose variance is too large, and that variance."""
+    with np.errstate(over="ignore", invalid="ignore"):  # that is what is looked for
+        var = np.asarray(kernel.diag(kernel.in_double(X)), dtype=np.float64)
+    fits = np.abs(var) < _LARGEST_VARIANCE
+    return None if fits.all() else (int(np.argmin(fits)), float(var[np.argmin(fits)]))
 
 
 def _how_many(n_active: int | float | None, n: int, priority: Floats) -> tuple[int, Mask]:
@@ -174,12 +189,22 @@ def _how_many(n_active: int | float | None, n: int, priority: Floats) -> tuple[i
     return min(int(np.sum(~held_back)), _AUTO_MOST), held_back
 
 
+def _inside(sample: Sample, kernel: Kernel, dtype: str) -> Inputs:
+    """Inputs as the fit has them."""
+    if sample.columns is None:
+        return _in_precision(sample.X, kernel, dtype)
+    X = sample.X
+    return sample.columns.seen(X, dtype) if isinstance(X, FarInputs) else sample.columns.inside(X, dtype)
+
+
 def _in_precision(X: Inputs, kernel: Kernel, dtype: str) -> Inputs:
     """Inputs in the precision of the stubs; columns are centred first where the kernel does not mind."""
     if not kernel.numeric:
         return X
-    if dtype == "float32" and kernel.shift_invariant and isinstance(X, np.ndarray):
+    if dtype == "float32" and kernel.shift_invariant and isinstance(X, np.ndarray | FarInputs):
         (centre, _), deviation = usual_reach(X), column_spreads(X)[0]
+        if isinstance(X, FarInputs):
+            return X.seen(View(dtype, centre, narrow=True))
         if X.dtype != np.float32 or np.any(np.abs(centre) > deviation):  # else a copy would gain nothing
             return (X - centre.astype(X.dtype)).astype(np.float32, copy=False)
     return X.astype(dtype, copy=False)

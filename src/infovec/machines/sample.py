@@ -9,7 +9,7 @@ from .._types import Array, Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Weighted, weighted
 from ..likelihoods.classes import ClassLikelihood
-from ..shards import SomeRows
+from ..shards import FarInputs, SomeRows
 from .columns import Columns, InsideRows
 from .counting import as_copies, told_apart
 from .equal_rows import first_equal, row_keys
@@ -20,6 +20,7 @@ __all__ = ["AnyLikelihood", "Sample"]
 AnyLikelihood: TypeAlias = Likelihood | ClassLikelihood
 
 _SORTED = 8  # columns that tell most rows apart
+_FEW_ROWS = 1_000_000  # that are not in memory, of which these columns are looked at all the same
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class Sample:
     def of(cls, X: Inputs, y: Array, sample_weight: Floats | None = None) -> Self:
         """Return the rows whose weight is not zero."""
         n = X.shape[0]
-        every = cls(X, y, np.arange(n), np.arange(n))
+        rows = np.arange(n)
+        every = cls(X, y, rows, rows)
         return every if sample_weight is None else every.times(sample_weight)
 
     def times(self, weight: Floats) -> Self:
@@ -76,9 +78,14 @@ class Sample:
         weight, here = None if self.weight is None else self.weight[at], np.full(len(self.rows) + 1, -1)
         here[at] = np.arange(len(at))  # the last one stays -1
         return replace(
-            self, X=self.X[at] if copied else SomeRows.of(self.X, at), y=self.y[at], rows=self.rows[at],
+            self, X=self._inputs(at, copied), y=self.y[at], rows=self.rows[at],
             place=here[self.place], weight=weight, group=None if self.group is None else self.group[at],
         )  # fmt: skip
+
+    def _inputs(self, at: Rows, copied: bool) -> Inputs:
+        if isinstance(self.X, FarInputs):
+            return self.X.some(at)
+        return self.X[at] if copied else SomeRows.of(self.X, at)
 
     def merged(self, kernel: Kernel | None, likelihood: str | Likelihood) -> Self:
         """Return the same with equal rows, inputs and target alike, taken as one whose weight is the sum of theirs.
@@ -129,7 +136,9 @@ class Sample:
     @property
     def inside(self) -> Inputs:
         """The inputs as the fit has them, in double precision: to be asked for some rows at a time."""
-        return self.X if self.columns is None else InsideRows(self.X, self.columns)
+        if self.columns is None:
+            return self.X
+        return self.columns.seen(self.X) if isinstance(self.X, FarInputs) else InsideRows(self.X, self.columns)
 
     @property
     def n_given(self) -> int:
@@ -166,4 +175,13 @@ class Sample:
 
 def _first_columns(X: Inputs) -> Array:
     """A few columns to sort rows by: their units do not matter, as they do for keys; nothing for a sparse matrix."""
+    if isinstance(X, FarInputs) and len(X) <= _FEW_ROWS:
+        first = np.empty((len(X), min(_SORTED, X.shape[1])))
+        for at, part in X.map(_first_of):
+            first[at] = part
+        return first.T[::-1]
     return X[:, :_SORTED].T[::-1] if isinstance(X, np.ndarray) else np.empty((0, X.shape[0]))
+
+
+def _first_of(X: Array) -> Array:
+    return X[:, :_SORTED]

@@ -9,7 +9,7 @@ from .._types import Floats, Mask, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..runtime import NEVER, Deadline, Progress, StopReason
-from ..shards import SiteShard
+from ..shards import Group, SiteShard, together
 from .gain_blocks import choose_block
 from .schedule import Patience, Schedule
 
@@ -41,7 +41,7 @@ class GainDriver:
 
     def __init__(
         self,
-        shards: Sequence[SiteShard],
+        shards: Sequence[SiteShard] | Group,
         kernel: Kernel,
         likelihood: Likelihood,
         capacity: int,
@@ -49,7 +49,7 @@ class GainDriver:
         priority: Floats,
         held_back: Mask,
     ) -> None:
-        self.shards, self.kernel, self.likelihood = shards, kernel, likelihood
+        self.shards, self.kernel, self.likelihood = together(shards), kernel, likelihood
         self.schedule, self.held_back, self.priority = schedule, held_back, priority
         self.size, self.n_rows = 0, int(np.sum(~held_back))
         self.active: Rows = np.empty(capacity, dtype=np.intp)
@@ -96,7 +96,7 @@ class GainDriver:
 
     def release(self) -> None:
         """Give back the memory of the shard; what was found stays, and nothing can be added."""
-        self.shards = []
+        self.shards.release()
 
     def rewind(self, size: int) -> None:
         """Go back to the first ``size`` rows."""

@@ -11,7 +11,7 @@ from ..likelihoods import Likelihood
 from ..posterior import FactorisedPosterior
 from ..runtime import NEVER, Deadline, Progress, StopReason, check, own_threads
 from ..scores import Score
-from ..shards import Candidates, Inclusions, Representation, Shard, share
+from ..shards import Candidates, Group, Inclusions, Representation, Shard, share, together
 from .inclusion import stack
 from .pool import Pool
 from .schedule import Patience, Schedule
@@ -43,16 +43,16 @@ class Driver:
 
     def __init__(
         self,
-        shards: Sequence[Shard],
+        shards: Sequence[Shard] | Group,
         kernel: Kernel,
         likelihood: Likelihood,
         score: Score,
         capacity: int,
         schedule: Schedule = Schedule(),
     ) -> None:
-        self.shards, self.kernel, self.likelihood, self.score = shards, kernel, likelihood, score
+        self.shards, self.kernel, self.likelihood, self.score = together(shards), kernel, likelihood, score
         self.schedule, self.capacity = schedule, capacity
-        self.facts = [shard.facts() for shard in shards]
+        self.facts = self.shards.map("facts")
         self.n_rows = sum(facts.n_free for facts in self.facts)
         self.size, self._seconds = 0, 0.0
         self.active: Rows = np.empty(capacity, dtype=np.intp)
@@ -65,15 +65,14 @@ class Driver:
     def include(self, rows: Rows, deadline: Deadline = NEVER) -> None:
         """Include given rows first, in order; rows that are not informative are passed over."""
         start = time.perf_counter()
-        for shard in self.shards:
-            shard.pin(rows)
+        if len(rows):
+            self.shards.broadcast("pin", rows)
         for row in rows:
             if deadline.listener.reason:
                 break
-            offered = [shard.this(row) for shard in self.shards]
-            self._step(_merge(offered, 1), 1, start)
-        for shard in self.shards:
-            shard.unpin()
+            self._step(_merge(self.shards.map("this", int(row)), 1), 1, start)
+        if len(rows):
+            self.shards.broadcast("unpin")
         self._seconds += time.perf_counter() - start
 
     def run(self, wanted: int, deadline: Deadline = NEVER, patience: Patience | None = None) -> StopReason:
@@ -100,7 +99,7 @@ class Driver:
                 return reason
             block, pool_size = self.schedule.sizes(self.size)
             self._refill()
-            pool = _merge([shard.candidates(pool_size) for shard in self.shards], pool_size)
+            pool = _merge(self.shards.map("candidates", pool_size), pool_size)
             if not self._step(pool, min(block, wanted - self.size), start):
                 return StopReason.EXHAUSTED if self.size == self.n_rows else StopReason.UNINFORMATIVE
             held_back, last = self.held_back() if deadline.listener.callback or patience else None, self.size - 1
@@ -112,9 +111,7 @@ class Driver:
     def _refill(self) -> None:
         """Tell the shards that make stubs from nothing what they need for it."""
         if any(facts.refilled for facts in self.facts):
-            whole = self.representation()
-            for shard in self.shards:
-                shard.refill(whole)
+            self.shards.broadcast("refill", self.representation())
 
     def _step(self, candidates: Candidates, size: int, start: float) -> int:
         """Run a pool and tell all shards; return how many rows came in."""
@@ -126,8 +123,7 @@ class Driver:
         block = pool.run()
         if len(block.rows):
             self._absorbing = True
-            for shard in self.shards:
-                shard.absorb(block)
+            self.shards.broadcast("absorb", block)
             self._append(block, pool, self._seconds + time.perf_counter() - start)
             self._absorbing = False
         return len(block.rows)
@@ -150,34 +146,38 @@ class Driver:
             for name in ("active", "beta", "precision", "site_mean", "y", "scores", "seconds"):
                 setattr(self, name, np.pad(getattr(self, name), (0, more)))
             n = sum(facts.n_rows for facts in self.facts)
-            for shard, facts in zip(self.shards, self.facts, strict=True):
-                shard.enlarge(capacity, None if max_entries is None else share(max_entries, facts.n_rows, n, capacity))
+            self.shards.map_each(
+                "enlarge",
+                [
+                    (capacity, None if max_entries is None else share(max_entries, facts.n_rows, n, capacity))
+                    for facts in self.facts
+                ],
+            )
             self.capacity = capacity
 
     def rewind(self, size: int) -> None:
         """Go back to the first ``size`` inclusions."""
         beta, self.size = self.beta[: self.size], size
         self._X = [stack(self._X)[:size]]
-        for shard in self.shards:
-            shard.rewind(beta, self.active[:size])
+        self.shards.broadcast("rewind", beta, self.active[:size])
 
     def release(self) -> None:
         """Give back the memory of the shards; what was found stays, and nothing can be added."""
-        self.shards, self.facts = [], []
+        self.shards.release()
+        self.facts = []
 
     def _catch_up(self) -> None:
         """Put shards right that an error or a second interruption left in the middle of a block."""
         if self._absorbing:
             whole = self.representation()
             self._X = [whole.X]
-            for shard in self.shards:
-                shard.restore(whole, self.active[: self.size])
+            self.shards.broadcast("restore", whole, self.active[: self.size])
             self._absorbing = False
 
     def representation(self) -> Representation:
         """Return the active set as shards need it to make stubs from nothing."""
         d = self.size
-        X = stack(self._X)[:d] if self._X else self.shards[0].candidates(0).X
+        X = stack(self._X)[:d] if self._X else self.shards.map("candidates", 0)[0].X
         return Representation(X, np.sqrt(self.precision[:d]), self._L[:d, :d], self.beta[:d])
 
     def posterior(self, X: Inputs) -> FactorisedPosterior:
@@ -195,19 +195,19 @@ class Driver:
 
     def considered(self) -> Rows:
         """Return the rows that may still be included, the selection index J."""
-        return np.concatenate([shard.considered() for shard in self.shards])
+        return np.concatenate(self.shards.map("considered"))
 
     def outside(self) -> Rows:
         """Return the rows that are considered and not included, with those held back."""
-        return np.concatenate([shard.outside() for shard in self.shards])
+        return np.concatenate(self.shards.map("outside"))
 
     def log_likelihood_outside(self) -> float:
         """Sum of log Z over all rows that are considered and not included."""
-        return sum(shard.log_likelihood_outside() for shard in self.shards)
+        return float(self.shards.reduce("log_likelihood_outside"))
 
     def held_back(self) -> float | None:
         """Mean log likelihood of the rows held back, or None if there are none."""
-        sums, counts = zip(*(shard.log_likelihood_held_back() for shard in self.shards), strict=True)
+        sums, counts = zip(*self.shards.map("log_likelihood_held_back"), strict=True)
         return sum(sums) / sum(counts) if sum(counts) else None
 
 

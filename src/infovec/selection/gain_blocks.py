@@ -8,7 +8,7 @@ from .._types import Floats, Inputs, Rows
 from ..inference import infer, make_basis
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
-from ..shards import Cavity, Gains, SiteShard, coupling_free_gain
+from ..shards import Cavity, Gains, Group, SiteShard, coupling_free_gain, together
 from ..shards.gain import LEAST_LEFT, site_on_u
 from .inclusion import stack
 
@@ -18,7 +18,7 @@ _FEW_SWEEPS = 3  # between two blocks; the sites are those of the last block to 
 
 
 def choose_block(
-    shards: Sequence[SiteShard],
+    shards: Sequence[SiteShard] | Group,
     kernel: Kernel,
     likelihood: Likelihood,
     active: Rows,
@@ -43,17 +43,17 @@ def choose_block(
         Rows that must not become active.
     size, pool_size : int
     """
-    basis = make_basis(kernel, active, _inputs(shards, active), shards[0].traits().dtype)
-    for shard in shards:
-        shard.project(basis)
+    shards = together(shards)
+    basis = make_basis(kernel, active, _inputs(shards, active), shards.map("traits")[0].dtype)
+    shards.broadcast("project", basis)
     beliefs = infer(shards, max_sweeps=_FEW_SWEEPS).beliefs
-    pool = _merge([shard.gains(beliefs, pool_size, barred) for shard in shards], pool_size)
+    pool = _merge(shards.map("gains", beliefs, pool_size, barred), pool_size)
     return _in_pool(pool, kernel, likelihood.take(pool.rows), min(size, len(pool.rows)))
 
 
-def _inputs(shards: Sequence[SiteShard], rows: Rows) -> Inputs:
+def _inputs(shards: Group, rows: Rows) -> Inputs:
     """Inputs of some rows, wherever they are."""
-    which, inputs = zip(*(shard.inputs(rows) for shard in shards), strict=True)
+    which, inputs = zip(*shards.map("inputs", rows), strict=True)
     return stack(inputs)[np.argsort(np.concatenate(which))]
 
 

@@ -4,7 +4,9 @@ from .cavity import Cavity
 from .coupled import CoupledShard, solvers
 from .cut import share
 from .eligibility import break_ties, open_scores
+from .far import FarInputs, Store, View
 from .gain import coupling_free_gain
+from .group import Exchanges, Group, InProcess, noted, together
 from .index import IndexRule, Refill
 from .local import LocalShard
 from .messages import (
@@ -23,12 +25,14 @@ from .messages import (
     Swept,
     Traits,
 )
+from .on_disk import disk_places
 from .places import HERE, Places
 from .projected import ProjectedShard
 from .projections import Projections
 from .protocol import ClassShard, Shard, SiteShard, SweptShard, WithSites
 from .refilled import RefilledShard
 from .some_rows import SomeRows
+from .stored import Stored
 from .stubs import Stubs, absorbed_at_once
 
 __all__ = [
@@ -39,9 +43,13 @@ __all__ = [
     "Cavity",
     "ClassShard",
     "CoupledShard",
+    "Exchanges",
     "Facts",
+    "FarInputs",
     "Gains",
     "GivenRows",
+    "Group",
+    "InProcess",
     "Inclusions",
     "IndexRule",
     "LocalShard",
@@ -57,16 +65,22 @@ __all__ = [
     "Slopes",
     "SomeRows",
     "Steps",
+    "Store",
+    "Stored",
     "Stubs",
     "Sums",
     "Swept",
     "SweptShard",
     "Traits",
+    "View",
     "WithSites",
     "absorbed_at_once",
     "break_ties",
     "coupling_free_gain",
+    "disk_places",
+    "noted",
     "open_scores",
     "share",
     "solvers",
+    "together",
 ]

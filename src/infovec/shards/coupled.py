@@ -89,10 +89,11 @@ class CoupledShard(OnRowsOfClasses, WithSites[Floats]):
         """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
         return (self.prior_var - common)[:, None] * self.precision
 
-    def seen_before(self) -> Marginals:
-        """Return what the last sweep saw of the projections of each row, and the sites that it saw it with."""
-        mean, var, precision, b = self.seen.copy()
-        return Marginals(mean, var, precision, b, self.variance_left.copy())
+    def seen_before(self, rows: Rows | None = None) -> Marginals:
+        """Return what the last sweep saw of the projections of rows, and the sites that it saw it with."""
+        at = slice(None) if rows is None else np.flatnonzero(np.isin(self.rows, rows))
+        mean, var, precision, b = self.seen[:, at].copy()
+        return Marginals(mean, var, precision, b, self.variance_left[at].copy())
 
     def slopes(self, mean: Floats, factors: Floats, covariances: Floats, inverse: Floats) -> Slopes:
         """Return what the rows here add to the gradient of the evidence; inverse is L^-1, the others of every class."""

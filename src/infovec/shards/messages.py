@@ -155,6 +155,9 @@ class Slopes(NamedTuple):
     likelihood: Floats  # in theta of the likelihood
     VwV: Floats  # sum of w_i V_i V_i^T, with w_i the derivative of log Z_i in its variance
 
+    def __add__(self, other: "Slopes") -> "Slopes":  # type: ignore[override]
+        return Slopes(self.kernel + other.kernel, self.likelihood + other.likelihood, self.VwV + other.VwV)
+
 
 class Steps(NamedTuple):
     """How far sites had to go in a sweep, in units of the posterior, and the step before."""
@@ -169,6 +172,9 @@ class Steps(NamedTuple):
         largest, along, before = np.array([cls(0.0, 0.0, 0.0), *parts]).T
         return cls(float(largest.max()), float(along.sum()), float(before.sum()))
 
+    def __add__(self, other: "Steps") -> "Steps":  # type: ignore[override]
+        return Steps.total([self, other])
+
 
 S = TypeVar("S", Sums, Floats)
 
@@ -179,3 +185,6 @@ class Swept(NamedTuple, Generic[S]):
     open: S  # over the rows that moved
     settled: S  # over the rows that did not, to be left alone until all rows are visited again
     steps: Steps
+
+    def __add__(self, other: "Swept[S]") -> "Swept[S]":  # type: ignore[misc, override]
+        return Swept(self.open + other.open, self.settled + other.settled, self.steps + other.steps)

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from .._types import Inputs, Message, Rows
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..scores import Score
 from .coupled import CoupledShard
 from .cut import cut
+from .far import FarInputs
 from .index import IndexRule
 from .local import LocalShard
 from .messages import GivenRows
@@ -37,12 +39,23 @@ class Places(NamedTuple):
     to_select : callable with the parameters of LocalShard
     to_infer : callable with the parameters of ProjectedShard
     to_infer_classes : callable with the parameters of CoupledShard
+    by_place : callable, optional
+        From inputs that are far, rows, and whether these are to be selected from, to the rows of each shard.
+    rows_at_once : int, optional
+        Rows that inference has in memory, if not all.
     """
 
     n_shards: int = 1
     to_select: Callable[..., Shard] = _local
     to_infer: Callable[..., SiteShard] = ProjectedShard
     to_infer_classes: Callable[..., ClassShard] = CoupledShard
+    by_place: Callable[[Message, Rows, bool], list[Message]] | None = None
+    rows_at_once: int | None = None
+
+    def divided(self, X: Inputs, rows: Rows, selecting: bool) -> list[Message]:
+        """Return which of some rows each shard has: slices, or positions that are ascending in it."""
+        far = isinstance(X, FarInputs) and self.by_place is not None
+        return self.by_place(X, rows, selecting) if far else self.cut(len(rows))  # type: ignore[misc]
 
     def cut(self, n: int) -> list[slice]:
         """Return the rows of each shard, in order."""

@@ -84,11 +84,13 @@ class ProjectedShard(OnRows, WithSites[Sums]):
         """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
         return (self.prior_var - common) * self.precision
 
-    def marginals(self, beliefs: Beliefs) -> Marginals:
-        """Return what the posterior says of the projections, for all rows here."""
+    def marginals(self, beliefs: Beliefs, rows: Rows | None = None) -> Marginals:
+        """Return what the posterior says of the projections, for all rows here, or some of them."""
         solve = row_solver(beliefs.Q, self.dtype)
         mean, var, *_ = self.every_cavity(lambda V: solve(V.copy()), beliefs.beta)
-        return Marginals(mean, var, self.precision.copy(), self.b.copy(), self.variance_left.copy())
+        at = slice(None) if rows is None else np.flatnonzero(np.isin(self.rows, rows))
+        found = Marginals(mean, var, self.precision, self.b, self.variance_left)
+        return Marginals(*(part[at].copy() for part in found))
 
     def every_cavity(self, solve: Callable[[Floats], Floats], beta: Floats) -> "Cavity":
         """Marginals and cavities of all rows; ``solve`` gives V Q^-T."""

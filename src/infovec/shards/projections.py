@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
+from scipy.sparse import issparse
 
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
@@ -59,7 +60,8 @@ class Projections:
     ) -> None:
         self.rows, self.X, self.kernel, self.dtype, self.blur = rows, X, kernel, dtype, blur
         self.max_entries = max_entries
-        self.prior_var = np.asarray(kernel.diag(X), dtype=np.float64)
+        whole = X if isinstance(X, np.ndarray) or issparse(X) else X[:]
+        self.prior_var = np.asarray(kernel.diag(whole), dtype=np.float64)
         self.open = np.ones(len(rows), dtype=bool)
         self.chunks: list[slice] = []
         self._kept: dict[int, Floats] = {}

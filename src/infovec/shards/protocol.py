@@ -18,7 +18,14 @@ from .messages import (
     Traits,
 )
 
-__all__ = ["ClassShard", "Shard", "SiteShard", "SweptShard", "WithSites"]
+__all__ = ["QUESTIONS", "ClassShard", "Shard", "SiteShard", "SweptShard", "WithSites"]
+
+QUESTIONS = frozenset({
+    "facts", "candidates", "this", "considered", "outside", "log_likelihood_outside", "log_likelihood_held_back",
+    "sites", "sharpness", "traits", "latent_sites", "log_sites", "n_open", "sums", "marginals", "gains", "slopes",
+    "inputs", "shift", "seen_before", "missing", "response",
+})  # fmt: skip
+"""Messages that leave a shard as it is."""
 
 
 @runtime_checkable
@@ -131,8 +138,8 @@ class SiteShard(SweptShard[Sums], Protocol):
     def start(self, rows: Rows, precision: Floats, b: Floats) -> Sums:
         """Give some rows the sites they have elsewhere, all others none."""
 
-    def marginals(self, beliefs: Beliefs) -> Marginals:
-        """Return what the posterior says of the projections, for all rows here."""
+    def marginals(self, beliefs: Beliefs, rows: Rows | None = None) -> Marginals:
+        """Return what the posterior says of the projections, for all rows here, or those of some that are here."""
 
     def gains(self, beliefs: Beliefs, k: int, barred: Rows) -> Gains:
         """Return the k rows whose becoming active would gain most, best first, none of those that are barred."""
@@ -163,8 +170,8 @@ class ClassShard(SweptShard[Floats], Protocol):
     def shift(self) -> Floats:
         """Sum of b V over all rows, shape (C, d)."""
 
-    def seen_before(self) -> Marginals:
-        """Return what the last sweep saw of the projections of each row, and the sites that it saw it with."""
+    def seen_before(self, rows: Rows | None = None) -> Marginals:
+        """Return what the last sweep saw of the projections of rows, and the sites that it saw it with."""
 
     def slopes(self, mean: Floats, factors: Floats, covariances: Floats, inverse: Floats) -> Slopes:
         """Return what the rows here add to the gradient of the evidence; inverse is L^-1."""
