@@ -40,7 +40,7 @@ class AgainstRest(ClassMachine):
     kernels: tuple[Kernel, ...] = ()
 
     all_rows = True
-    more = Stage(2000, 200, 0, 1e-2)
+    more = Stage(3000, 300, 0, 1e-2)
 
     @classmethod
     def needs(cls, sizes: Sizes) -> Needs:

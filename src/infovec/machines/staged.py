@@ -37,7 +37,7 @@ class Objective(Protocol):
 
 _FIRST = 40  # iterations
 _EXACT = (Stage(1000, 100, _FIRST, 3e-3), Stage(3000, 250, 20, 3e-3), Stage(10_000, 1000, 6, 3e-3))
-_STAGES = (Stage(1000, 100, _FIRST, 3e-3), Stage(1500, 150, 12, 3e-3), Stage(5000, 1000, 6, 3e-3))
+_STAGES = (Stage(1000, 100, _FIRST, 3e-3), Stage(1500, 150, 12, 3e-3), Stage(5000, 1000, 9, 3e-3))
 MANY = 8  # kernel parameters, such as a length scale for each input
 ACTIVE_FOR_MANY = 400  # rows at first, whatever is asked for: seen through few of them a relevant input costs more than
 # it explains, and is switched off for good
