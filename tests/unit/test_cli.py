@@ -325,7 +325,7 @@ def test_models_saved_in_python_do_not_say_how_to_read_tables(tmp_path):
     ("arguments", "code", "message"),
     [
         ((), 2, "Usage"),
-        (("fit",), 2, "Missing argument 'DATA'"),
+        (("fit",), 2, "Missing argument 'DATA...'"),
         (("fit", "spam.csv", "-o", "m.ivm"), 2, "name the column to predict: --target, one of a, b, kind"),
         (("fit", "spam.csv", "-t", "kind"), 2, "Missing option '-o'"),
         ((*FIT, "--active", "many"), 2, "'many' is neither a number"),

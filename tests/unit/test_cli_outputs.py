@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -125,8 +126,8 @@ def test_an_input_is_no_output_by_any_name(here, monkeypatch, way, victim, comma
     def nothing(*arguments, **options):
         raise AssertionError("something was read")
 
-    for module in ("fit", "predict", "evaluate"):
-        monkeypatch.setattr(f"infovec.cli.{module}.open_source", nothing)
+    for name_of in ("fit.open_sources", "predict.open_source", "evaluate.open_source"):
+        monkeypatch.setattr(f"infovec.cli.{name_of}", nothing)
     assert f"{name} is the file that is read" in refused(*command, name)
     assert (here / victim).read_bytes() == before
     assert not (here / "new.ivm").exists()
@@ -170,8 +171,18 @@ def test_two_outputs_are_two_files(here):
     assert sorted(os.listdir(here)) == ["m.ivm", "t.csv"]
 
 
+def test_a_file_of_a_folder_that_is_read_is_no_output(here):
+    (here / "rows").mkdir()
+    for name in ("a.csv", "b.csv"):
+        (here / "rows" / name).write_bytes((here / "t.csv").read_bytes())
+    before = (here / "rows" / "b.csv").read_bytes()
+    for data in (["rows"], ["rows/a.csv", "rows/b.csv"]):
+        assert "rows/b.csv is the file that is read" in refused("fit", *data, "-t", "y", "-o", "rows/b.csv")
+    assert (here / "rows" / "b.csv").read_bytes() == before
+
+
 def test_what_cannot_be_written_is_said_before_anything_is_read(here, monkeypatch):
-    monkeypatch.setattr("infovec.cli.fit.open_source", None)
+    monkeypatch.setattr("infovec.cli.fit.open_sources", None)
     (here / "folder").mkdir()
     (here / "loop").symlink_to("loop")
     (here / "astray").symlink_to("absent/m.ivm")
@@ -306,6 +317,7 @@ def test_a_full_disk_leaves_what_was_there(here, name):
         "old.ivm": ("fit", "t.csv", "-t", "y", "--active", 30, "--quiet", "-o"),
         "old.html": ("evaluate", "m.ivm", "t.csv", "--report"),
     }.get(name, ("predict", "m.ivm", "many.csv", "--proba", "-o"))
+    import_module("matplotlib.font_manager")  # which writes a file of its own when it is first seen
     with most_bytes(6000):
         said = refused(*command, name)
     assert f"{name} cannot be written: file too large" in said

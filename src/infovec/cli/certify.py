@@ -23,7 +23,7 @@ __all__ = ["check_certifiable", "check_words_of_first", "run"]
 def run(screen: Screen, model: str, data: str, delta: float, **options: Any) -> None:
     """Certify a model by rows that it has not seen, and print what is guaranteed."""
     check_report(options["report"])
-    check_outputs([options["report"]], data, model)
+    check_outputs([options["report"]], [data], model)
     loaded = load_model(model)
     if loaded.table.task == "regress":
         raise DataError(f"{model} predicts numbers; certificates are about the errors of classes")

@@ -24,7 +24,7 @@ _SAMPLE = 2000  # rows for the learning curve of a report
 def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     """Predict for rows whose targets are known, and print the figures."""
     check_report(options["report"])
-    check_outputs([options["report"]], data, model)
+    check_outputs([options["report"]], [data], model)
     loaded = load_model(model)
     parts, some, rows = list[Any](), list[Any](), 0
     judge = _judge_numbers if loaded.table.task == "regress" else _judge_classes

@@ -35,8 +35,7 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
     start = time.perf_counter()
     check_report(options["report"])
     check_certifiable(options)
-    for name in data:
-        check_outputs([output, options["report"]], name)
+    check_outputs([output, options["report"]], data)
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
     with open_sources(data, reading) as source, screen.work("reading") as tell:
         room = _ROOM * memory_limit(options["memory"])

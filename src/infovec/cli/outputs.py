@@ -5,28 +5,31 @@ from collections.abc import Sequence
 from contextlib import suppress
 from itertools import combinations
 
-from ..datasets import input_file
+from ..datasets import input_files
 from ..errors import OutputError
 from ..persistence import check_output, same_file
 
 __all__ = ["check_outputs"]
 
 
-def check_outputs(outputs: Sequence[str | None], data: str, model: str | None = None, dash: bool = False) -> None:
+def check_outputs(
+    outputs: Sequence[str | None], data: Sequence[str], model: str | None = None, dash: bool = False
+) -> None:
     """Raise unless all outputs can be written, and none of them is an input or another output.
 
     Parameters
     ----------
     outputs : sequence of str
         Files; None is none.
-    data, model : str
+    data : sequence of str
         What is read, as the user names it.
+    model : str, optional
     dash : bool
         Whether "-" stands for standard output; else it is no file.
     """
     if "-" in outputs and not dash:
         raise OutputError("standard output takes predictions only: name a file to write instead of -")
-    inputs = [place for place in (input_file(data), model) if place is not None]
+    inputs = [*(file for name in data for file in input_files(name)), *([] if model is None else [model])]
     files = [path for path in outputs if path is not None and path != "-"]
     for path in files:
         check_output(path, inputs)

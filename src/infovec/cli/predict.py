@@ -38,7 +38,7 @@ class Written(Protocol):
 
 def run(screen: Screen, model: str, data: str, output: str, proba: bool, std: bool, **options: Any) -> None:
     """Read, predict and write, a block of rows at a time."""
-    check_outputs([output], data, model, dash=True)
+    check_outputs([output], [data], model, dash=True)
     loaded = load_model(model)
     if proba and loaded.table.task == "regress":
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")

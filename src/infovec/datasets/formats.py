@@ -12,7 +12,7 @@ from .delimited import DelimitedText
 from .several import Several
 from .source import Source
 
-__all__ = ["Reading", "input_file", "open_source", "open_sources"]
+__all__ = ["Reading", "input_files", "open_source", "open_sources"]
 
 _LIBSVM = (".libsvm", ".svm", ".svmlight", ".svml")
 _PARQUET = (".parquet", ".pq")
@@ -89,18 +89,19 @@ def _in_folder(name: str) -> list[str]:
     return [str(path) for path in files]
 
 
-def input_file(name: str) -> str | int | None:
-    """Return the file that a table is read from, the descriptor of standard input, or None if there is none."""
+def input_files(name: str) -> list[str | int]:
+    """Return the files that a table is read from, those of a folder, or the descriptor of standard input."""
     file, _ = _located(name)
     if file == "-":
         with suppress(OSError, ValueError, AttributeError):  # tests and notebooks have one that is no file
-            return sys.stdin.fileno()
-        return None
+            return [sys.stdin.fileno()]
+        return []
     if file is None:
         from .named import stored_file
 
-        return stored_file(_without_part(name)[0])
-    return file
+        stored = stored_file(_without_part(name)[0])
+        return [] if stored is None else [stored]
+    return [*_in_folder(file)] if Path(file).is_dir() else [file]
 
 
 def _located(name: str) -> tuple[str | None, str | None]:
