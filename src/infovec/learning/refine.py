@@ -14,7 +14,7 @@ from .optimise import Step
 
 __all__ = ["MOST_TRIALS", "refine_scales"]
 
-_STEPS = (1, 3, 7)  # tried on either side
+_STEPS = (1, 3, 5, 7)  # tried on either side
 MOST_TRIALS = 1 + 2 * len(_STEPS)
 
 
@@ -30,7 +30,7 @@ def refine_scales(objective: LeavesOut, model: Model, factor: float, watch: Call
 
     The evidence asks how well the rows are predicted one after the other, most of them from few others; what is wanted
     is how well a further one is predicted from all of them, and this is often a less smooth function's.
-    Strides double until it gets worse; where the parabola through the last three is lowest is not tried itself.
+    Steps are tried until it gets worse; where the parabola through the last three is lowest is not tried itself.
     """
     tried: dict[int, float] = {}
 
