@@ -105,6 +105,19 @@ def test_scales_are_refined_towards_the_least_loss_of_rows_left_out(best):
     assert refine_scales(Valley(best, fails=True), model, 1.2, lambda step: False) is model
 
 
+def test_a_wall_beside_the_best_length_scale_does_not_hide_it():
+    class Wall(Valley):
+        def left_out(self, model):
+            x = np.log(model.kernel.length_scale) / np.log(1.4)
+            self.asked += 1
+            return 0.0, 0.2150 + 0.02 * x if x > -2.5 else 1.0
+
+    wall = Wall(None)
+    found = refine_scales(wall, Model.begin(RBF(1.0), Probit()), 1.4, lambda step: False)
+    assert np.log(found.kernel.length_scale) / np.log(1.4) < -1.4  # the best that was tried is at -2
+    assert wall.asked == 4
+
+
 @pytest.mark.parametrize("seed", [8, 9])  # with these the length scale that all columns share says that nothing counts
 def test_three_columns_of_two_hundred_are_found(seed):
     rng = np.random.default_rng(seed)

@@ -15,7 +15,9 @@ from .optimise import Step
 __all__ = ["MOST_TRIALS", "refine_scales"]
 
 _STEPS = (1, 3, 5, 7)  # tried on either side
-MOST_TRIALS = 1 + 2 * len(_STEPS)
+_NARROW = 2  # steps between the neighbours of the best, where nothing else is worth trying
+_WALL = 4.0  # times the slope on the other side, of what is no parabola
+MOST_TRIALS = 2 + 2 * len(_STEPS)
 
 
 class LeavesOut(Protocol):
@@ -30,7 +32,7 @@ def refine_scales(objective: LeavesOut, model: Model, factor: float, watch: Call
 
     The evidence asks how well the rows are predicted one after the other, most of them from few others; what is wanted
     is how well a further one is predicted from all of them, and this is often a less smooth function's.
-    Steps are tried until it gets worse; where the parabola through the last three is lowest is not tried itself.
+    Steps are tried until it gets worse, and one in the gap that is left; then a parabola through three tells.
     """
     tried: dict[int, float] = {}
 
@@ -53,17 +55,33 @@ def refine_scales(objective: LeavesOut, model: Model, factor: float, watch: Call
             for way in (1, -1):
                 if list(takewhile(better, (way * k for k in _STEPS))):
                     break
+            between = _between(tried)
+            if between is not None:
+                better(between)
     return at(_lowest(tried)) if tried else model
+
+
+def _neighbours(tried: dict[int, float]) -> tuple[int | None, int, int | None]:
+    """Return the best step, between the nearest that were tried on either side."""
+    best = min(tried, key=tried.__getitem__)
+    return max((k for k in tried if k < best), default=None), best, min((k for k in tried if k > best), default=None)
+
+
+def _between(tried: dict[int, float]) -> int | None:
+    """Return the step in the larger gap beside the best one, if there is one: the loss may rise like a wall."""
+    a, best, c = _neighbours(tried)
+    if a is None or c is None or c - a <= _NARROW:
+        return None
+    left = best - a > c - best or (best - a == c - best and _lowest(tried) < best)
+    return (a + best) // 2 if left else (best + c) // 2
 
 
 def _lowest(tried: dict[int, float]) -> float:
     """Where the parabola through the best trial and its neighbours is lowest; the best itself if it has but one."""
-    best = min(tried, key=tried.__getitem__)
-    before, after = (k for k in tried if k < best), (k for k in tried if k > best)
-    a, c = max(before, default=None), min(after, default=None)
+    a, best, c = _neighbours(tried)
     if a is None or c is None:
         return best
     fall, rise = (tried[a] - tried[best]) / (best - a), (tried[c] - tried[best]) / (c - best)
-    if fall + rise <= 0.0:
+    if max(fall, rise) >= _WALL * min(fall, rise):
         return best
     return best + 0.5 * ((c - best) * fall - (best - a) * rise) / (fall + rise)
