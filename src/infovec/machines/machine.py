@@ -15,7 +15,7 @@ from ..kernels import Kernel
 from ..learning import Step
 from ..likelihoods import Likelihood, total_weight
 from ..likelihoods.parts import row_bytes
-from ..runtime import StopReason, outside
+from ..runtime import StopReason, give_back, outside
 from ..selection import Chooser, Patience, Schedule
 from ..shards import HERE, FarInputs, IndexRule, share
 from .budget import Needs, Sizes, within
@@ -118,6 +118,7 @@ class Machine(ABC):
             )
             return self
         exact = replace(data, X=data.exact_inputs(self.kernel))
+        give_back()  # what it took to make them
         return replace(self, data=exact.in_precision(self.kernel, "float64"), work=replace(work, dtype="float64"))
 
     @property

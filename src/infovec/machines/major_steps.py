@@ -151,6 +151,7 @@ class _Search:
         best, self.level, halved = model, -np.inf, 0
         for t in range(run.most + 1):
             self.course.begin(first + t)
+            given: Given | None = None  # the rows of the last selection take memory that the next one needs
             try:
                 given = self.select(model, run.active, run.rows)
                 value = self.level_of(given, model)
