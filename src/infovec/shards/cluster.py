@@ -13,7 +13,7 @@ from .._types import Array, Message, Rows
 from ..errors import ClusterError, ParameterError
 from ..runtime import limit
 from .far import FarInputs, Store
-from .group import Group, numbered
+from .group import Group
 from .house import House, OwnRows
 from .places import Places
 from .protocol import QUESTIONS
@@ -46,16 +46,6 @@ class Everywhere(Group):
     shards : sequence of RemoteShard
     """
 
-    def __init__(self, shards: Sequence[RemoteShard]) -> None:
-        self._shards = list(shards)
-
-    def __len__(self) -> int:
-        return len(self._shards)
-
-    @property
-    def key(self) -> int:
-        return numbered(self._shards[0]) if len(self._shards) else 0
-
     def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         return self._shards[0].cluster.ask(self._shards, method, args)
 
@@ -65,7 +55,7 @@ class Everywhere(Group):
     def release(self) -> None:
         for shard in self._shards:
             shard.house.leave(shard.token)
-        self._shards = []
+        super().release()
 
 
 RemoteShard.group = Everywhere  # type: ignore[attr-defined]

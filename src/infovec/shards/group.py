@@ -11,7 +11,7 @@ from typing import Protocol
 
 from .._types import Message
 
-__all__ = ["Exchanges", "Group", "InProcess", "noted", "numbered", "together"]
+__all__ = ["Exchanges", "Group", "InProcess", "noted", "together"]
 
 
 class Exchanges(Protocol):
@@ -39,16 +39,23 @@ class Group(ABC):
 
     ``map`` asks all of them and has their answers, in order. ``reduce`` adds the answers up. ``broadcast`` tells all
     of them, and has no answer.
+
+    Parameters
+    ----------
+    shards : sequence of shards
     """
 
-    @abstractmethod
+    def __init__(self, shards: Sequence[Message]) -> None:
+        self._shards = list(shards)
+
     def __len__(self) -> int:
         """How many there are."""
+        return len(self._shards)
 
     @property
-    @abstractmethod
     def key(self) -> int:
         """The same number for the same shards, while there are any."""
+        return numbered(self._shards[0]) if self._shards else 0
 
     @abstractmethod
     def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
@@ -78,9 +85,9 @@ class Group(ABC):
         """Tell all shards the same."""
         self._exchange("tell", method, [args] * len(self))
 
-    @abstractmethod
     def release(self) -> None:
         """Give back what the shards have; nothing can be asked any more."""
+        self._shards = []
 
     def _exchange(self, verb: str, method: str, args: Sequence[tuple[Message, ...]]) -> Message:
         exchanges = _noted.get()
@@ -97,31 +104,13 @@ def numbered(shard: object) -> int:
 
 
 class InProcess(Group):
-    """Shards that are objects of this process, one after the other; each uses all threads.
-
-    Parameters
-    ----------
-    shards : sequence of shards
-    """
-
-    def __init__(self, shards: Sequence[Message]) -> None:
-        self._shards = shards
-
-    def __len__(self) -> int:
-        return len(self._shards)
+    """Shards that are objects of this process, one after the other; each uses all threads."""
 
     def __getitem__(self, number: int) -> Message:
         return self._shards[number]
 
-    @property
-    def key(self) -> int:
-        return numbered(self._shards[0]) if len(self._shards) else 0
-
     def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         return [getattr(shard, method)(*each) for shard, each in zip(self._shards, args, strict=True)]
-
-    def release(self) -> None:
-        self._shards = []
 
 
 def together(shards: "Sequence[Message] | Group") -> Group:

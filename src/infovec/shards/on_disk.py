@@ -17,7 +17,7 @@ from ..kernels import Kernel
 from ..runtime import parts
 from .coupled import CoupledShard
 from .far import FarInputs
-from .group import Group, numbered
+from .group import Group
 from .messages import Basis, GivenRows
 from .places import HERE, Places
 from .projected import ProjectedShard
@@ -298,16 +298,6 @@ class OneByOne(Group):
     shards : sequence of DiskShard
     """
 
-    def __init__(self, shards: Sequence[DiskShard]) -> None:
-        self._shards = list(shards)
-
-    def __len__(self) -> int:
-        return len(self._shards)
-
-    @property
-    def key(self) -> int:
-        return numbered(self._shards[0]) if len(self._shards) else 0
-
     def call(self, method: str, args: Sequence[tuple[Message, ...]]) -> list[Message]:
         return list(self._answers(method, args))
 
@@ -319,9 +309,6 @@ class OneByOne(Group):
             if k + 1 < len(self._shards):
                 self._shards[k + 1].expect()
             yield shard.ask(method, args[k])
-
-    def release(self) -> None:
-        self._shards = []
 
 
 DiskShard.group = OneByOne  # type: ignore[attr-defined]
