@@ -109,7 +109,7 @@ def _opened(X: Foreign) -> tuple[Store, Foreign]:
     """Return where inputs are, and the names of their columns if they have any."""
     if not is_dask(X):
         return Stored(X), getattr(X, "names", None)
-    from ..shards.cluster import on_cluster
+    from ..shards.collections import on_cluster
 
     return on_cluster(X, _client.get())
 
