@@ -12,8 +12,9 @@ import pytest
 
 from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import ParameterError
-from infovec.machines.budget import Need, rounded_up, shown_bytes
+from infovec.machines.budget import Need, Sizes, learning_sizes, rounded_up, shown_bytes
 from infovec.runtime import at_once, for_each, limit, pieces, work_within
+from infovec.selection import Schedule
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
@@ -132,3 +133,11 @@ def test_shares_of_a_stage():
 def test_sizes_for_people(size, text, above):
     assert shown_bytes(size) == text
     assert shown_bytes(rounded_up(size)) == above
+
+
+def test_rows_that_are_given_leave_room_to_learn_from_as_many_as_without_a_limit():
+    ten_million = Sizes(10**7, 20, 300, 4, Schedule(), held=10**6)  # half of a gigabyte without their inputs
+    assert learning_sizes(1e9, ten_million, 5000, 300) == (5000, 300)
+    rows, active = learning_sizes(0.6e9, ten_million, 5000, 300)
+    assert 300 <= rows < 5000
+    assert 50 <= active <= 300

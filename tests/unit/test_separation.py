@@ -68,6 +68,24 @@ def test_a_scale_that_brings_less_than_its_price_is_not_taken():
         assert {step.theta.size for step in alike([Step(0.0, at_best.theta), *steps], model, 3)} == {model.size + 2}
 
 
+@pytest.mark.parametrize("likelihood", [Gaussian(), Probit()])
+def test_a_column_that_is_a_straight_line_to_a_long_scale_is_tried_with_a_short_one(likelihood):
+    model = Model.begin(RBF(1.0), likelihood, tied=True)
+
+    def objective(at):  # the second column has a hill of 30 nats at long scales, and one of 60 at short ones
+        log_scale = np.log(np.broadcast_to(at.kernel.length_scale, 2))
+        hills = np.array([30.0, 60.0]) * np.exp(-2.0 * (log_scale[1] - np.array([1.0, -1.2])) ** 2)
+        slopes = np.zeros(at.group.size)
+        slopes[0] = -20.0 * log_scale[0]
+        slopes[1] = float(hills @ (-4.0 * (log_scale[1] - np.array([1.0, -1.2]))))
+        return float(-10.0 * log_scale[0] ** 2 + hills.sum()), at.pull(slopes)
+
+    start = model.with_theta(np.where(np.arange(model.size) == 0, 0.5, 0.0))
+    found, steps = separate(objective, start, 2, -10.0, 1.0)
+    np.testing.assert_allclose(np.log(found.model.kernel.length_scale), [0.0, -1.2], atol=0.05)
+    assert max(step.criterion for step in steps) > 59.0
+
+
 def test_columns_that_matter_are_told_from_those_that_do_not():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 5))

@@ -23,7 +23,8 @@ _ITERATIONS = 50
 _TOLERANCE = (1e-4, 1e-5)  # of an objective that needs sweeps, and of one that is exact
 _LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on,
 _PROMISING = 5.0  # or so much, however many columns there are
-MOST_FOR_COLUMNS = 2 * (_LOOK + _ITERATIONS)  # evaluations
+_SHORT, _TRIED = -1.0, 32  # step to a length scale by which a column can bend, and columns for which it is tried
+MOST_FOR_COLUMNS = 4 * (_LOOK + _ITERATIONS)  # evaluations
 
 
 def separable(model: Model, n: int, p: int) -> bool:
@@ -68,8 +69,8 @@ def separate(
         wanted = part * price * (1.0 if p > _SEVERAL else _CHANCE * (1.0 + share))
         if gain <= (wanted if part == 1.0 else min(wanted, _PROMISING)):
             return None, steps
-    best = Climbed(found, steps, curvature)
-    return (_second(objective, best, level + gain, watch) if exact else best), steps
+    best = _bent(objective, Climbed(found, steps, curvature), watch)
+    return (_better(best, optimise(objective, second_look(best.model), _ITERATIONS, watch)) if exact else best), steps
 
 
 def _start(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:
@@ -80,17 +81,34 @@ def _start(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> 
     return max((model, again), key=lambda start: value_at(objective, start))
 
 
-def _second(
-    objective: Callable[[Model], tuple[float, Floats]],
-    best: Climbed,
-    level: float,
-    watch: Callable[[Step], bool] | None,
+def _bent(
+    objective: Callable[[Model], tuple[float, Floats]], best: Climbed, watch: Callable[[Step], bool] | None
 ) -> Climbed:
-    """Look again at columns that were switched off; the steps join the others."""
-    again = optimise(objective, second_look(best.model), _ITERATIONS, watch)
+    """Try columns whose length scales have grown with short ones; the steps join the others.
+
+    To a long length scale a column that goes up and down is a straight line, which is a maximum of its own: no
+    gradient leads out of it.
+    """
+    model, level, number = best.model, _reached(best), np.arange(best.model.size)
+    grown = np.flatnonzero(model.scales & (model.theta > 0.0))
+    grown = grown[np.argsort(model.theta[grown], kind="stable")][:_TRIED]
+
+    def short(columns: list[int]) -> Model:
+        return model.with_theta(np.where(np.isin(number, columns), _SHORT, model.theta))
+
+    better = [j for j in grown.tolist() if value_at(objective, short([j])) > level]
+    return _better(best, optimise(objective, short(better), _ITERATIONS, watch)) if better else best
+
+
+def _better(best: Climbed, again: Climbed) -> Climbed:
+    """Return the better of two climbs; the steps of the second join those of the first."""
+    level = _reached(best)
     best.steps.extend(again.steps)
-    reached = max((step.criterion for step in again.steps), default=-np.inf)
-    return again._replace(steps=best.steps) if reached > level else best
+    return again._replace(steps=best.steps) if _reached(again) > level else best
+
+
+def _reached(climbed: Climbed) -> float:
+    return max((step.criterion for step in climbed.steps), default=-np.inf)
 
 
 def alike(steps: Sequence[Step], model: Model, p: int) -> list[Step]:

@@ -8,7 +8,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..inference import predict_bytes as sweep_bytes
 from ..likelihoods.classes import moments_bytes
-from ..runtime import work_within
+from ..runtime import n_threads, work_within
 from ..selection.cost import GIVEN, SCORED, selection_bytes
 from ..selection.schedule import Schedule
 
@@ -31,6 +31,7 @@ __all__ = [
 _FEWEST = 64  # rows that the selection index must have room for
 _TRIES = 100  # to find the smallest limit that would do
 _LEARNED_ROWS, _LEARNED_ACTIVE = 300, 50  # to learn from, whatever the memory
+_LOOPS = 1e8  # bytes that loops make on the way in each thread, however large the limit
 _GRADIENT = 14  # matrices of the active rows for each function: factors, inverses, covariances, sums and their slopes
 # Numbers for each class, and for each row or for each square of the active set: what a stage has of them at its peak.
 _SITES = 18  # of a row: sites, those before, and before these, steps, marginals, forces that are missing, ties
@@ -206,8 +207,9 @@ def shared_need(sizes: Sizes) -> Need:
 def learning_sizes(limit: float, sizes: Sizes, rows: int, active: int) -> tuple[int, int]:
     """Return how many rows, and active ones, to learn from: those asked for, fewer where memory is scarce.
 
-    Half of the limit is for what loops make on the way. The other half has the rows that are given, and in equal parts
-    the projections and sites of the rows that are learned from, and matrices of the active ones.
+    Half of the limit is for what loops make on the way, or as much as they make at most. The rest has the rows that are
+    given, and in equal parts the projections and sites of the rows that are learned from, and matrices of the active
+    ones.
 
     Parameters
     ----------
@@ -219,6 +221,6 @@ def learning_sizes(limit: float, sizes: Sizes, rows: int, active: int) -> tuple[
         That are asked for.
     """
     p, C = sizes.p, sizes.n_functions
-    half = 0.5 * (0.5 * limit - sizes.given)
+    half = 0.5 * (limit - min(0.5 * limit, _LOOPS * n_threads()) - sizes.given)
     few = min(active, max(_LEARNED_ACTIVE, int(np.sqrt(max(half, 0.0) / (8 * _GRADIENT * C)))))
     return min(rows, max(_LEARNED_ROWS, int(half / (8 * (few + C * _SITES + 2 * p))))), few
