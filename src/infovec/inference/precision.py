@@ -13,7 +13,8 @@ __all__ = ["SHARPEST", "SHARPEST_FOR_GRADIENTS", "sharp_sites", "too_sharp"]
 
 SHARPEST = 1e3  # prior variance times site precision up to which rounding leaves variances to a few percent
 SHARPEST_FOR_GRADIENTS = 300.0  # the same up to which the evidence and its gradient are good enough to climb by
-_STRONGEST = 1e7  # pivot of I + V Pi V^T beside which single precision still sees the one of the prior
+_STRONGEST = 1e7  # pivot of I + V Pi V^T beside which single precision still sees the one of the prior,
+_ADDED = 4096  # times the root of the sums of so many rows: rounding of sums that are added up in double cancels out
 _SAMPLE = 256  # rows to find out before there are sites
 
 
@@ -38,17 +39,20 @@ def too_sharp(
 ) -> bool:
     r"""Whether the products of shards in single precision leave too little of what they have inferred.
 
-    Rounding moves :math:`I + V \Pi V^T` by about its largest entry times 6e-8, while the directions that the rows say
-    nothing about have an eigenvalue of one; and it moves variances by about 1e-5 of those of the prior.
+    Rounding moves :math:`I + V \Pi V^T` by about its largest entry times 6e-8, less where many chunks of rows are added
+    up in double precision, while the directions that the rows say nothing about have an eigenvalue of one; and it moves
+    variances by about 1e-5 of those of the prior.
     """
     if dtype != "float32":
         return False
     pivots = np.sort(np.einsum("...ij,...ij->...i", beliefs.Q, beliefs.Q), axis=-1)
     strongest = np.max(pivots[..., -2:-1], initial=1.0)  # the first is mostly that of what rows have in common
-    if strongest > _STRONGEST:
+    every = together(shards)
+    chunks = sum(traits.n_rows for traits in every.map("traits")) / _ADDED
+    if strongest > _STRONGEST * np.sqrt(max(chunks, 1.0)):
         return True
     common = np.mean(np.sum(basis.L, axis=0) ** 2) / len(basis.L) if len(basis.L) else 0.0
-    sharpness = together(shards).map("sharpness", float(common))
+    sharpness = every.map("sharpness", float(common))
     return _upper(np.concatenate([part.ravel() for part in sharpness])) > sharpest
 
 

@@ -3,7 +3,7 @@
 from .caller import outside
 from .clock import best_of_three, seconds_of, seconds_per_row
 from .deadline import NEVER, Deadline, Late, Listener, check, current, work_until
-from .heap import give_back
+from .heap import give_back, keep_freed
 from .interrupt import Interruption
 from .progress import Callback, Progress, StopReason
 from .room import at_once, limit, pieces, work_within
@@ -24,6 +24,7 @@ __all__ = [
     "current",
     "for_each",
     "give_back",
+    "keep_freed",
     "limit",
     "limited",
     "n_threads",

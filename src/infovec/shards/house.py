@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from .._types import Array, Message, Rows
-from ..runtime import limited, own_threads, work_within
+from ..runtime import give_back, keep_freed, limited, own_threads, work_within
 from .coupled import CoupledShard
 from .far import View
 from .places import HERE
@@ -53,6 +53,7 @@ class House:
         self._sums: dict[int, Message] = {}
         self._inside: dict[bytes, Array] = {}
         self._n_threads = _threads_here()
+        keep_freed()
 
     def run(self, function: Callable[..., Message], asked: Sequence[tuple[int, tuple[Message, ...]]]) -> list[Message]:
         """Return what a function makes of some pieces."""
@@ -106,6 +107,7 @@ class House:
         for token in tokens:
             self._shards.pop(token, None)
             self._last.pop(token, None)
+        give_back()
 
     def _inputs(self, view: View, where: Sequence[tuple[int, Rows | None]], place: Rows | None) -> Array:
         """Inputs as a fit has them; those of the last shards are kept, since the next ones mostly have the same."""
