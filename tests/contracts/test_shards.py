@@ -331,7 +331,7 @@ def test_inference_needs_no_more_than_plain_messages(kind, parts):
     for shard in there[3]:  # what every way out of trouble asks for, and to go on from there
         shard.begin_again()
         shard.resume(rows, precision, b)
-        assert shard.sharpness(0.0).ndim == 1
+        assert shard.sharpness(0.0, 1.0)[1] == shard.traits().n_rows
     again = infer(there[3], tolerance=1e-6)
     assert len(again.sweeps) <= 2
     same(again.log_evidence, here[0].log_evidence, 1e-6)

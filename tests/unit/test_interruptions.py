@@ -98,7 +98,7 @@ def test_classes_that_got_to_length_scales_of_columns_beside_one_that_did_not():
     settings = {"multi_class": "ovr", "shared_kernel": False, "n_active": 20, "random_state": 0}
     calls = AtCall(0)
     whole = library.IVMClassifier(callback=calls, **settings).fit(X, y)
-    for share in (0.3, 0.55):  # while the second class learns, and the third
+    for share in (0.4, 0.55):  # while the second class learns, and the third
         model = library.IVMClassifier(callback=AtCall(int(-share * calls.left)), **settings)
         with pytest.warns(UserWarning, match="interrupted while learning"):
             model.fit(X, y)

@@ -15,6 +15,7 @@ SHARPEST = 1e3  # prior variance times site precision up to which rounding leave
 SHARPEST_FOR_GRADIENTS = 300.0  # the same up to which the evidence and its gradient are good enough to climb by
 _STRONGEST = 1e7  # pivot of I + V Pi V^T beside which single precision still sees the one of the prior,
 _ADDED = 4096  # times the root of the sums of so many rows: rounding of sums that are added up in double cancels out
+_SHARE = 0.1  # of the rows that may be sharper
 _SAMPLE = 256  # rows to find out before there are sites
 
 
@@ -31,7 +32,8 @@ def sharp_sites(X: Inputs, y: Floats, priority: Floats, kernel: Kernel, likeliho
     K = np.asarray(kernel(kernel.in_double(X)), dtype=np.float64)
     prior_var, zero = np.diagonal(K).copy(), np.zeros(len(y))
     site = likelihood.site(y, zero, prior_var, likelihood.tilted(y, zero, prior_var))
-    return _upper((prior_var - np.mean(K)) * np.asarray(site.precision)) > SHARPEST
+    sharp = (prior_var - np.mean(K)) * np.asarray(site.precision) > SHARPEST
+    return bool(np.count_nonzero(sharp) > _SHARE * len(y))
 
 
 def too_sharp(
@@ -47,14 +49,6 @@ def too_sharp(
         return False
     pivots = np.sort(np.einsum("...ij,...ij->...i", beliefs.Q, beliefs.Q), axis=-1)
     strongest = np.max(pivots[..., -2:-1], initial=1.0)  # the first is mostly that of what rows have in common
-    every = together(shards)
-    chunks = sum(traits.n_rows for traits in every.map("traits")) / _ADDED
-    if strongest > _STRONGEST * np.sqrt(max(chunks, 1.0)):
-        return True
     common = np.mean(np.sum(basis.L, axis=0) ** 2) / len(basis.L) if len(basis.L) else 0.0
-    sharpness = every.map("sharpness", float(common))
-    return _upper(np.concatenate([part.ravel() for part in sharpness])) > sharpest
-
-
-def _upper(sharpness: Floats) -> float:
-    return float(np.quantile(sharpness, 0.9)) if sharpness.size else 0.0
+    sharp, n = together(shards).reduce("sharpness", float(common), sharpest)
+    return bool(strongest > _STRONGEST * np.sqrt(max(n / _ADDED, 1.0)) or sharp > _SHARE * n)

@@ -26,7 +26,7 @@ _MAGIC: Final = b"infovec checkpoint 1\n"
 _NAMED: Mapping[str, Message] = {
     name: getattr(messages, name) for name in messages.__all__ if hasattr(getattr(messages, name), "_fields")
 } | {"Step": Step}
-_EASY = frozenset({"marginals", "seen_before", "sharpness", "considered", "outside"})
+_EASY = frozenset({"marginals", "seen_before", "considered", "outside"})
 # questions whose answers are as large as the rows are many: shards can be asked again
 
 

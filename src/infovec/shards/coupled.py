@@ -85,9 +85,10 @@ class CoupledShard(OnRowsOfClasses, WithSites[Floats]):
         likelihood, n = self.likelihood, len(self.rows)
         return Traits(n, likelihood.n_classes, self.dtype, self.whole, False, True)
 
-    def sharpness(self, common: float) -> Floats:
-        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
-        return (self.prior_var - common)[:, None] * self.precision
+    def sharpness(self, common: float, sharpest: float) -> Floats:
+        """How many rows have sharper sites than that, and how many there are; a row counts by its share of classes."""
+        sharp = (self.prior_var - common)[:, None] * self.precision > sharpest
+        return np.array([np.count_nonzero(sharp) / sharp.shape[1], len(sharp)], dtype=np.float64)
 
     def seen_before(self, rows: Rows | None = None) -> Marginals:
         """Return what the last sweep saw of the projections of rows, and the sites that it saw it with."""

@@ -80,9 +80,10 @@ class ProjectedShard(OnRows, WithSites[Sums]):
         likelihood = self.likelihood
         return Traits(len(self.y), 1, self.dtype, self.whole, likelihood.conjugate, likelihood.log_concave)
 
-    def sharpness(self, common: float) -> Floats:
-        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
-        return (self.prior_var - common) * self.precision
+    def sharpness(self, common: float, sharpest: float) -> Floats:
+        """How many rows have sharper sites than that, and how many there are."""
+        sharp = (self.prior_var - common) * self.precision > sharpest
+        return np.array([np.count_nonzero(sharp), len(sharp)], dtype=np.float64)
 
     def marginals(self, beliefs: Beliefs, rows: Rows | None = None) -> Marginals:
         """Return what the posterior says of the projections, for all rows here, or some of them."""

@@ -84,8 +84,11 @@ class WithSites(Protocol):
     def sites(self, rows: Rows) -> tuple[Floats, Floats]:
         """Precisions and shifts of some rows, (len(rows), C) of C classes; zero for those that are not here."""
 
-    def sharpness(self, common: float) -> Floats:
-        """Precisions of the sites in units of the prior, whose variance counts beyond what rows have in common."""
+    def sharpness(self, common: float, sharpest: float) -> Floats:
+        """How many rows have sharper sites than that, and how many there are.
+
+        Sharp is a precision in units of the prior, whose variance counts beyond what rows have in common.
+        """
 
     def rest(self) -> None:
         """Drop what only further work would need."""

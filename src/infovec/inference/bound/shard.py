@@ -64,9 +64,10 @@ class BoundShard:
         """The active set."""
         return self.projection.basis
 
-    def sharpness(self, common: float) -> Floats:
-        """Precisions of the sites in units of the prior: auxiliary variables have unit noise."""
-        return self.prior_var - common
+    def sharpness(self, common: float, sharpest: float) -> Floats:
+        """How many rows have sharper sites than that, and how many there are: auxiliary variables have unit noise."""
+        sharp = self.prior_var - common > sharpest
+        return np.array([np.count_nonzero(sharp), len(sharp)], dtype=np.float64)
 
     def project(self, basis: Basis) -> None:
         """Take an active set."""
