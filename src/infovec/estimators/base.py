@@ -211,7 +211,8 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         try:
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 machine = self._prepare(X, y, sample_weight)
-                learning = predict_seconds(machine, self.kernel is None) if self.learn is not None else 0.0
+                given = self._learning
+                learning = predict_seconds(machine, self.kernel is None, given) if given is not None else 0.0
                 plan = machine.plan()
                 plan = plan._replace(seconds=plan.seconds + learning, learning=learning)
                 return plan if workers is None and not is_dask(X) else on_workers(machine, plan, workers)
@@ -293,6 +294,11 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         places = sample.X.store.places(settings.limit) if isinstance(sample.X, FarInputs) else HERE
         return prepare(kind, settings, sample, targets, kernel, likelihood, priority, places)
 
+    @property
+    def _learning(self) -> Learning | None:
+        """How parameters are learned; not at all if None."""
+        return Learning(self.learn) if isinstance(self.learn, str) else self.learn
+
     def _train(self, machine: Machine, course: Course, checkpoint: Checkpoint | None = None) -> None:
         """Fit, or go on from the last fit, and store what came of it."""
         sample = machine.data.given
@@ -305,7 +311,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         if state is not None and self.warm_start and data == state.data and continues(machine, settings, state):
             self._go_on(state, machine.work.wanted, machine.patience, course)
             return
-        learning = Learning(self.learn) if isinstance(self.learn, str) else self.learn
+        learning = self._learning
         ended = begin(machine, course, learning, self.kernel is None, checkpoint)
         self._store(ended)
         self.__dict__.pop("_state", None)

@@ -58,7 +58,7 @@ def infer(
         found = _infer(shards, start, tolerance, max_sweeps, told, thorough)
         lost = not (found.converged or found.sweeps[-1].change <= LOST)
         if asked or not (lost and rescue):
-            return found
+            return found._replace(beliefs=_refined(shards, found.beliefs)) if thorough else found
         again = settle(_OneFunction(shards, shards.reduce("begin_again")), tolerance, max_sweeps, told)
         return again._replace(sweeps=found.sweeps + again.sweeps)
 
@@ -82,6 +82,18 @@ def _infer(
         if not rough.converged:
             max_sweeps = 1 if len(rough.sweeps) < _FEW else max_sweeps  # somebody asked for an end
     return settle(_OneFunction(shards, _look(shards, d) if depths else first), tolerance, max_sweeps, watch, thorough)
+
+
+def _refined(shards: Group, beliefs: Beliefs) -> Beliefs:
+    r"""Take the rounding of single precision out of the mean: what is left over is solved for once more.
+
+    .. math:: m \leftarrow m + M^{-1} \Bigl(\sum_i (b_i - \pi_i V_i^T m) V_i - m\Bigr)
+    """
+    if not any(t.dtype == "float32" for t in shards.map("traits")):
+        return beliefs
+    mean = solve_lower(beliefs.Q, beliefs.beta, transposed=True)
+    left = shards.reduce("forces", mean) - mean
+    return beliefs._replace(beta=beliefs.beta + solve_lower(beliefs.Q, left))
 
 
 def _look(shards: Group, depth: int) -> Sums:

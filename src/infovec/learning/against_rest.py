@@ -36,6 +36,8 @@ class RestEvidence:
         self.labels, self.select = given.y.astype(np.intp), select
         signs = [np.where(self.labels == c, 1.0, -1.0) for c in range(len(active))]
         each = zip(signs, active, strict=True)
+        if given.far and given.kept is not None:  # all of them have their shards at the same time
+            given = given._replace(kept=given.kept // len(active))
         self.machines = [ProjectedEvidence(given._replace(y=y), rows, tolerance) for y, rows in each]
 
     @property
@@ -47,6 +49,11 @@ class RestEvidence:
         """Begin with the sites that rows had in another objective."""
         for machine, before in zip(self.machines, other.machines, strict=True):
             machine.go_on_from(before)
+
+    def release(self) -> None:
+        """Give back what shards elsewhere have."""
+        for machine in self.machines:
+            machine.release()
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""

@@ -63,6 +63,9 @@ class VariationalBound:
     def go_on_from(self, other: "VariationalBound") -> None:
         """Begin anew: targets of other rows say nothing."""
 
+    def release(self) -> None:
+        """Give back nothing: all rows are here."""
+
     def left_out(self, model: Model) -> tuple[float, float]:
         """Bound plus log prior, and mean log loss of rows left out with the power that suits them best."""
         assert isinstance(model.likelihood, MultivariateProbit)

@@ -1,11 +1,11 @@
 """What is maximised: the evidence of the projected posterior for a given active set, plus the log prior."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from .._types import Floats, Inputs, Rows
+from .._types import Floats, Inputs, Message, Rows
 from ..errors import NotConverged
 from ..inference import (
     LOST,
@@ -27,7 +27,7 @@ from ..inference import (
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
-from ..shards import HERE, Basis, ClassShard, Places, SiteShard
+from ..shards import HERE, Basis, FarInputs, Group, Places, share, together
 from .model import Model
 
 __all__ = ["CoupledEvidence", "LearnedRows", "ProjectedEvidence"]
@@ -36,6 +36,8 @@ _MOST_SWEEPS = 50
 _EXACT = 1e-3  # tolerance from which on rows at rest are taken to stay there
 _ROUGH = 1e-2  # tolerance of the sites where rows are left out
 _FAR = 0.5  # share of the evidence
+
+S = TypeVar("S")
 
 
 class LearnedRows(NamedTuple):
@@ -54,6 +56,8 @@ class LearnedRows(NamedTuple):
         Returns the inputs in double precision, which is gone on in where single precision is not enough.
     places : Places
         What makes the shards that rows are cut into.
+    kept : int, optional
+        Numbers of the projections to keep; all of them unless given.
     """
 
     rows: Rows
@@ -64,14 +68,31 @@ class LearnedRows(NamedTuple):
     blur: bool = True
     exact: Callable[[], Inputs] | None = None
     places: Places = HERE
+    kept: int | None = None
 
-    def cut(self) -> Iterator[tuple[Rows, Inputs, Floats]]:
-        """Rows, inputs and targets of each shard."""
-        for part in self.places.cut(len(self.y)):
-            yield self.rows[part], self.X if len(self.y[part]) == len(self.y) else self.X[part], self.y[part]
+    @property
+    def far(self) -> bool:
+        """Whether they are not in the memory of this process: then these are all rows that there are."""
+        return isinstance(self.X, FarInputs)
+
+    def shards(self, made: Callable[..., S], kernel: Kernel, likelihood: Likelihood | ClassLikelihood) -> list[S]:
+        """Return the rows as shards, which are made where these are."""
+        return [made(*part, kernel, likelihood, self.dtype, self.blur, kept) for *part, kept in self._cut()]
+
+    def _cut(self) -> Iterator[tuple[Rows, Inputs, Floats, int | None]]:
+        """Rows, inputs and targets of each shard, and how many numbers of its projections it keeps."""
+        n = len(self.y)
+        for part in self.places.divided(self.X, self.rows, selecting=False):
+            rows, y = self.rows[part], self.y[part]
+            near = self.X if len(y) == n or isinstance(self.X, FarInputs) else self.X[part]
+            X = near.for_shard(rows) if isinstance(near, FarInputs) else near
+            yield rows, X, y, None if self.kept is None else share(self.kept, len(y), n)
 
     def raised(self) -> "LearnedRows":
         """Return the same in double precision."""
+        if isinstance(self.X, FarInputs):  # they stay where they are, in twice the memory
+            kept = None if self.kept is None else self.kept // 2
+            return self._replace(dtype="float64", X=self.X.astype(np.float64), kept=kept)
         if self.X.dtype == object:
             return self._replace(dtype="float64")
         return self._replace(dtype="float64", X=self.exact() if self.exact else self.X.astype(np.float64))
@@ -92,6 +113,7 @@ class ProjectedEvidence:
     def __init__(self, given: LearnedRows, active: Rows, tolerance: float = 1e-3) -> None:
         self.given, self.active, self.tolerance = given, active, tolerance
         self._sites: tuple[Floats, Floats] | None = None
+        self._there: Group | None = None  # shards of rows that are far, which have their sites themselves
 
     @property
     def dtype(self) -> str:
@@ -99,8 +121,8 @@ class ProjectedEvidence:
         return self.given.dtype
 
     def go_on_from(self, other: "ProjectedEvidence") -> None:
-        """Begin with the sites that rows had in another objective."""
-        if other._sites is None:
+        """Begin with the sites that rows had in another objective; those that are far begin without."""
+        if other._sites is None or self.given.far:
             return
         at = np.minimum(np.searchsorted(other.given.rows, self.given.rows), len(other.given.rows) - 1)
         known = other.given.rows[at] == self.given.rows
@@ -121,33 +143,49 @@ class ProjectedEvidence:
         loss = best_spread(model.likelihood.take(self.given.rows), self.given.y, known).loss
         return found.log_evidence + model.log_prior()[0], loss
 
-    def _project(self, shards: Sequence[SiteShard | ClassShard], kernel: Kernel) -> Basis:
-        """Give the shards their active set, and the sites of the last evaluation."""
-        basis = make_basis(kernel, self.given.rows[self.active], self.given.X[self.active], self.dtype)
-        for shard in shards:
-            shard.project(basis)
-            if self._sites is not None:
-                shard.resume(self.given.rows, *self._sites)
-        return basis
+    def _projected(
+        self, made: Callable[..., Message], kernel: Kernel, likelihood: Likelihood | ClassLikelihood
+    ) -> tuple[Group, Basis]:
+        """Return shards with their active set, and the sites of the last evaluation."""
+        given = self.given
+        basis = make_basis(kernel, given.rows[self.active], given.X[self.active], self.dtype)
+        if self._there is not None:
+            self._there.broadcast("renew", kernel, likelihood.theta, basis)
+            return self._there, basis
+        shards = together(given.shards(made, kernel, likelihood))
+        shards.broadcast("project", basis)
+        if given.far:
+            self._there = shards
+        elif self._sites is not None:
+            shards.broadcast("resume", given.rows, *self._sites)
+        return shards, basis
 
-    def _keep(self, shards: Sequence[SiteShard | ClassShard]) -> None:
+    def _keep(self, shards: Group) -> None:
         """Remember the sites."""
-        precision, b = np.sum([shard.latent_sites(self.given.rows) for shard in shards], axis=0)
+        if self._there is not None:
+            shards.broadcast("keep")
+            return
+        precision, b = np.sum(shards.map("latent_sites", self.given.rows), axis=0)
         self._sites = precision, b
 
-    def settle(
-        self, kernel: Kernel, likelihood: Likelihood, tolerance: float = 0.0
-    ) -> tuple[list[SiteShard], Basis, Inference]:
+    def _raise(self) -> None:
+        """Go on in double precision."""
+        self.release()
+        self.given = self.given.raised()
+
+    def release(self) -> None:
+        """Give back what shards elsewhere have."""
+        if self._there is not None:
+            self._there.release()
+        self._there = None
+
+    def settle(self, kernel: Kernel, likelihood: Likelihood, tolerance: float = 0.0) -> tuple[Group, Basis, Inference]:
         """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere."""
-        shards = [
-            self.given.places.to_infer(*part, kernel, likelihood, self.dtype, self.given.blur)
-            for part in self.given.cut()
-        ]
-        basis = self._project(shards, kernel)
+        shards, basis = self._projected(self.given.places.to_infer, kernel, likelihood)
         tolerance = max(self.tolerance, tolerance)
         found = infer(shards, tolerance=tolerance, max_sweeps=_MOST_SWEEPS, thorough=tolerance < _EXACT)
         if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):
-            self.given = self.given.raised()
+            self._raise()
             return self.settle(kernel, likelihood, tolerance)
         if not (found.converged or found.sweeps[-1].change <= LOST):
             raise NotConverged("the sites do not settle at these parameters")
@@ -172,16 +210,12 @@ class CoupledEvidence(ProjectedEvidence):
         prior, prior_gradient = model.log_prior()
         return found.log_evidence + prior, model.pull(gradient) + prior_gradient
 
-    def _infer(self, model: Model) -> tuple[list[ClassShard], Basis, Inference]:
+    def _infer(self, model: Model) -> tuple[Group, Basis, Inference]:
         kernel, likelihood = model.kernel, cast(ClassLikelihood, model.likelihood)
-        shards = [
-            self.given.places.to_infer_classes(*part, kernel, likelihood, self.dtype, self.given.blur)
-            for part in self.given.cut()
-        ]
-        basis = self._project(shards, kernel)
+        shards, basis = self._projected(self.given.places.to_infer_classes, kernel, likelihood)
         found = infer_coupled(shards, tolerance=self.tolerance, max_sweeps=_MOST_SWEEPS)
         if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):
-            self.given = self.given.raised()
+            self._raise()
             return self._infer(model)
         self._highest = max(self._highest, found.log_evidence)
         if found.converged and found.log_evidence > self._highest - _FAR * abs(self._highest):

@@ -55,6 +55,9 @@ class Learning:
         Limits of the values.
     max_rows : int, optional
         Rows at most that the criteria of the factorised posterior are learned on, drawn at random.
+    all_rows : bool
+        Whether learning by "ep" for the projected posterior ends with all rows, wherever they are, and not with a
+        sample of them: a few steps more, each of which takes some sweeps over all rows.
     warm_up : bool
         Whether these criteria begin on 1000 rows with 100 active ones, where the magnitude of all length scales
         is found first.
@@ -71,6 +74,7 @@ class Learning:
     fixed: Sequence[str] = ()
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     max_rows: int | None = 10_000
+    all_rows: bool = False
     warm_up: bool = True
 
     @property

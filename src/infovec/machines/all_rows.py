@@ -153,8 +153,9 @@ class AllRows(Machine):
             run.hurry(0.0)
         found_sites, known = projected.sites(active), self.left_out(projected)
         told = None if run.telling is None else self._told(run.telling, projected, known)
-        posterior, _, rows, found, dtype, _ = projected
-        del projected  # calibration needs the memory of the projections
+        posterior, shards, rows, found, dtype, _ = projected
+        together(shards).release()  # calibration needs the memory of the projections
+        del projected, shards
         give_back()
         likelihood, own, spread = self.calibrated(known, rows, run.last), self.likelihood, None
         if isinstance(own, Likelihood) and not isinstance(own, Discrete):
@@ -190,6 +191,7 @@ class AllRows(Machine):
         found = self.settle(shards, sites, watch, deadline)
         sharp = too_sharp(every, basis, found.beliefs, self.work.dtype)
         if sharp and (raised := self.raised()) is not self:
+            every.release()
             del shards, every
             return raised.project(active, sites, watch, left_out, deadline, asked)
         every.broadcast("rest")

@@ -36,7 +36,8 @@ class BoundClasses(CoupledClasses):
 
     def objective(self, rows: Rows, active: Sequence[Rows], tolerance: float) -> VariationalBound:  # type: ignore[override]
         data = self.data
-        return VariationalBound(data.X, data.y, active[0], self.work.dtype, tolerance, rows, data.group)
+        X = data.near(np.arange(data.n))
+        return VariationalBound(X, data.y, active[0], self.work.dtype, tolerance, rows, data.group)
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,9 @@ class ClassMachine(Staged):
         """Return active rows for all classes together, without inference."""
         selector = self.taking_turns()
         selector.run(self.work.wanted)
-        return selector.active[: selector.size].copy()
+        active = selector.active[: selector.size].copy()
+        selector.release()
+        return active
 
 
 def class_bias(labels: Rows, n_classes: int, weight: Floats | None = None) -> Floats:

@@ -4,6 +4,7 @@ from typing import cast
 
 import numpy as np
 
+from ..errors import ParameterError
 from ..learning import Learning, Model, alike
 from ..likelihoods import Likelihood
 from ..runtime import Deadline
@@ -59,6 +60,11 @@ def _search(machine: Machine, model: Model, deadline: Deadline, learning: Learni
     """Learn from one start: by stages where there is an objective with all rows, else by major steps."""
     if isinstance(machine, Staged) and learning.by_all_rows:
         return learn_by_stages(machine, model, deadline, learning, turn)  # type: ignore[return-value]
+    if learning.all_rows:
+        raise ParameterError(
+            "Learning: all_rows is for criterion='ep' and approximation='projected'; leave it out, or set "
+            "max_rows=None to learn by another criterion from all rows"
+        )
     assert isinstance(machine, OneFunction)
     return learn_by_major_steps(machine, model, deadline, learning, turn)  # type: ignore[return-value]
 

@@ -99,7 +99,9 @@ class OneFunction(Machine):
             return np.arange(self.data.n)
         selector = self.selector()
         selector.run(self.work.wanted)
-        return selector.active[: selector.size].copy()
+        active = selector.active[: selector.size].copy()
+        selector.release()
+        return active
 
     def row_seconds(self, d: int) -> float:
         score = self.choices.rule.score

@@ -34,6 +34,9 @@ class Objective(Protocol):
     def left_out(self, model: Model) -> tuple[float, float]:
         """Return the criterion, and the mean log loss of rows left out."""
 
+    def release(self) -> None:
+        """Give back what shards elsewhere have."""
+
 
 _FIRST = 40  # iterations
 _EXACT = (Stage(1000, 100, _FIRST, 3e-3), Stage(3000, 250, 20, 3e-3), Stage(10_000, 1000, 6, 3e-3))
@@ -80,7 +83,15 @@ class Staged(Machine):
         """Return the rows here, whose numbers in the whole training set are given, as objectives have them."""
         data, exact = self.data, self.data.exact_rows(rows, self.kernel)
         return LearnedRows(
-            rows, data.X, data.y, data.group, self.work.dtype, self.choices.blur, exact, self.choices.places
+            rows,
+            data.X,
+            data.y,
+            data.group,
+            self.work.dtype,
+            self.choices.blur,
+            exact,
+            self.choices.places,
+            self.work.kept,
         )
 
 

@@ -21,6 +21,8 @@ from .staged import Objective, Stage, Staged, stages
 __all__ = ["learn_by_stages", "predict_seconds"]
 
 _FAR = 1.0  # step of a parameter from one stage to another that is looked back upon
+_ALL_ROWS = 6  # iterations with all rows
+_TIMED = 5000  # rows by which an evaluation is timed
 
 
 def learn_by_stages(
@@ -45,7 +47,11 @@ def learn_by_stages(
         Which of several searches it is.
     """
     plan = _planned(_stages_of(machine, many_parameters(model)), learning)
-    search = _Search(machine, model, plan, Course(legs_of(machine, model, plan), machine.work.wanted, deadline, turn))
+    legs = legs_of(machine, model, plan)
+    samples = len(plan)
+    if learning.all_rows and plan[-1].rows < machine.data.n:
+        plan, legs = [*plan, _with_all_rows(machine, plan, learning)], [*legs, _leg_of_all_rows(machine, learning)]
+    search = _Search(machine, model, plan, samples, Course(legs, machine.work.wanted, deadline, turn))
     for number in range(len(plan)):
         if deadline.over or not model.size:
             break
@@ -60,8 +66,9 @@ def learn_by_stages(
 class _Search:
     """Parameters on their way through the stages."""
 
-    def __init__(self, machine: Staged, model: Model, plan: list[Stage], course: Course) -> None:
+    def __init__(self, machine: Staged, model: Model, plan: list[Stage], samples: int, course: Course) -> None:
         self.whole, self.model, self.plan, self.course = machine, model, plan, course
+        self.samples = plan[:samples]  # stages that have some of the rows; one that has all may follow
         self.part: Machine = machine  # that is learned on
         self.steps, self.level = list[Step](), -np.inf
         self.most_rows = max(stage.rows for stage in plan)
@@ -75,11 +82,20 @@ class _Search:
 
     def run(self, number: int) -> None:
         """Select, and move the parameters, in one of the stages."""
-        stage, first, model = self.plan[number], number == 0, self.model
         self.course.begin(number)
+        if number == len(self.samples):
+            self._with_all_rows(self.plan[number])
+        else:
+            self._with_sample(number)
+        if number == len(self.plan) - 1 and (self.whole.n_functions > 1 or self.free):
+            assert self.objective is not None
+            self.model = self.sampled.refined(self.objective, self.model, self.watch)
+
+    def _with_sample(self, number: int) -> None:
+        stage, first, model = self.plan[number], number == 0, self.model
         rows = self.whole.data.sample(stage.rows)
         part = self.whole.part(rows, stage.active, model.kernel, model.likelihood).sufficient()
-        self.part = part
+        self.part = self.sampled = part
         objective = part.objective(rows, [_at_random(part)] if first else part.active_sets(), stage.tolerance)
         if self.objective is not None:
             objective.go_on_from(self.objective)
@@ -88,12 +104,22 @@ class _Search:
         self._climb(objective, stage, first)
         if first:
             self.earliest = self.model
-        elif number == len(self.plan) - 1 and part.n_functions == 1:
+        elif number == len(self.samples) - 1 and part.n_functions == 1:
             self._look_back(objective, stage)
-        if number == before_last(self.plan) and is_separable(part, self.model, len(rows)):
+        if number == before_last(self.samples) and is_separable(part, self.model, len(rows)):
             self._separate(objective, len(rows))
-        if number == len(self.plan) - 1 and (part.n_functions > 1 or self.free):
-            self.model = part.refined(objective, self.model, self.watch)
+
+    def _with_all_rows(self, stage: Stage) -> None:
+        """Move the parameters with all rows, which stay where they are; rows left out are those of the sample."""
+        model = self.model
+        part = self.whole.with_parameters(model.kernel, model.likelihood, model.size).sufficient()
+        rows = np.arange(part.data.n)
+        objective = part.objective(rows, part.active_sets(), stage.tolerance)
+        self.part, self.curvature = part, self.curvature.times(len(rows) / self.rows_before)
+        try:
+            self._climb(objective, stage, False)
+        finally:
+            objective.release()
 
     def _look_back(self, objective: Objective, stage: Stage) -> None:
         """Begin again from what the first stage found if that is better here: few active rows may mislead."""
@@ -133,6 +159,16 @@ def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:
     return [*plan[:-1], *repeat(last, learning.major_steps or 1)]
 
 
+def _with_all_rows(machine: Machine, plan: list[Stage], learning: Learning) -> Stage:
+    """The stage that has all rows."""
+    return Stage(machine.data.n, machine.work.wanted, learning.minor_steps or _ALL_ROWS, plan[-1].tolerance)
+
+
+def _leg_of_all_rows(machine: Machine, learning: Learning) -> Leg:
+    steps = learning.minor_steps or _ALL_ROWS
+    return Leg(machine.data.n, machine.work.wanted, steps, 2 * steps, 1.0, steps + 1.0)
+
+
 def _stages_of(machine: Machine, many: bool) -> list[Stage]:
     """The stages of a machine, smaller where memory is scarce."""
     sizes, limit = machine.sizes(machine.work.wanted, machine.work.itemsize), machine.work.limit
@@ -145,18 +181,20 @@ def _at_random(part: Machine) -> Rows:
     return np.argsort(-part.data.priority, kind="stable")[: part.work.wanted]
 
 
-def predict_seconds(machine: Machine, tied: bool = False) -> float:
+def predict_seconds(machine: Machine, tied: bool = False, learning: Learning = Learning()) -> float:
     """Seconds that learning will take, very roughly, as if it were by stages."""
     one = machine.timed() if isinstance(machine, Staged) else machine
     model = Model.begin(one.kernel, cast(Likelihood, one.likelihood), tied)
-    plan = _stages_of(machine, many_parameters(model))
+    legs = legs_of(machine, model, _stages_of(machine, many_parameters(model)))
+    if learning.all_rows:
+        legs.append(_leg_of_all_rows(machine, learning))
     with own_threads():
-        return machine.n_functions * sum(_leg_seconds(one, leg) for leg in legs_of(machine, model, plan))
+        return machine.n_functions * sum(_leg_seconds(one, leg) for leg in legs)
 
 
 def _leg_seconds(one: Machine, leg: Leg) -> float:
     """Seconds of one function for a leg of learning, after a short calibration."""
-    part = one.part(one.data.sample(leg.rows), leg.active, one.kernel, one.likelihood)
+    part = one.part(one.data.sample(min(leg.rows, _TIMED)), leg.active, one.kernel, one.likelihood)
     data, likelihood = part.data, cast(Likelihood, part.likelihood)
     rates = calibrate(data.X, data.y, part.work.wanted, part.kernel, likelihood, part.work.dtype)
     return predict_evaluations(rates, leg.rows, leg.active, leg.worth)

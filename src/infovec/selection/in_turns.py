@@ -50,6 +50,8 @@ class InTurns:
 
     def release(self) -> None:
         """Give back the memory of all machines; what was found stays, and nothing can be added."""
+        for driver in self._drivers:
+            driver.release()
         self._drivers = []
 
     @property

@@ -37,7 +37,7 @@ def on_cluster(X: Message, client: Message = None) -> tuple[ClusterStore, Messag
     _check_room(client, X, p)
     chunks = X.to_delayed() if names is not None else X.rechunk({1: -1}).to_delayed().ravel()
     convert = delayed(as_array, pure=True)
-    futures = client.compute([convert(chunk, number, names) for number, chunk in enumerate(chunks)])
+    futures = _where_they_are(client, X, chunks, [convert(chunk, k, names) for k, chunk in enumerate(chunks)])
     described = client.gather(client.map(_described, futures, pure=False))
     kept = [(future, n) for future, (n, _) in zip(futures, described, strict=True) if n]
     single = all(dtype == "float32" for _, dtype in described)
@@ -47,6 +47,24 @@ def on_cluster(X: Message, client: Message = None) -> tuple[ClusterStore, Messag
         client, [future for future, _ in kept], [n for _, n in kept], p, "float32" if single else "float64"
     )
     return store, names
+
+
+def _where_they_are(client: Message, X: Message, chunks: Sequence[Message], asked: Sequence[Message]) -> list[Message]:
+    """Compute something of each chunk, on a worker that has it if there is one already."""
+    from distributed import futures_of, wait
+
+    known = futures_of(X)
+    holders = client.who_has(list(wait(known).done)) if known else {}
+    held = {key[1:]: tuple(sorted(workers)) for key, workers in holders.items() if workers}
+    together: dict[tuple[str, ...], list[int]] = {}
+    for number, chunk in enumerate(chunks):
+        together.setdefault(held.get(chunk.key[1:], ()), []).append(number)
+    found = [None] * len(asked)
+    for workers, numbers in together.items():
+        there = {"workers": list(workers), "allow_other_workers": True} if workers else {}
+        for number, future in zip(numbers, client.compute([asked[k] for k in numbers], **there), strict=True):
+            found[number] = future
+    return found
 
 
 def as_array(chunk: Message, number: int, names: Sequence[Message] | None) -> Array:

@@ -29,7 +29,7 @@ __all__ = ["DiskInputs", "DiskShard", "OneByOne", "disk_places"]
 _ROOM = 100  # times the size of the V of a shard that must be free on the disk
 _LARGE = 1024  # numbers of an array that goes to disk
 _SCRATCH = ("_spare",)  # what a shard makes anew when it is empty
-CONSTANT = frozenset({"rows", "y", "labels", "prior_var"})  # of a shard, which no message changes
+CONSTANT = frozenset({"rows", "y", "labels", "prior_var"})  # of a shard, of which no message changes a number
 
 
 class _File:
@@ -138,11 +138,12 @@ class DiskShard:
 
     def __init__(self, make: Callable[[], Message]) -> None:
         self._file, self._places, self._held = _File(), dict[str, _Place](), dict[str, Message]()
+        self._read = dict[str, Message]()  # constants as they were read
         self._lock = Lock()
         self._shard = make()
         self._shard.__class__ = _lazy(type(self._shard))  # type: ignore[arg-type]
         self._shard.__dict__["on_disk"] = self.load
-        self._leave(CONSTANT)
+        self._leave()
 
     def load(self, name: str) -> Message:
         """Return what is on disk by this name."""
@@ -152,32 +153,35 @@ class DiskShard:
                 if name not in self._held:
                     raise AttributeError(name)
                 state[name] = self._unpacked(self._held[name])
+                if name in CONSTANT:
+                    self._read[name] = state[name]
             return state[name]
 
     def ask(self, method: str, args: tuple[Message, ...]) -> Message:
         """Send a message to the shard, and write to disk what it has changed."""
         found = getattr(self._shard, method)(*args)
-        self._leave(frozenset(), method in QUESTIONS)
+        self._leave(method in QUESTIONS)
         return found
 
     def expect(self) -> None:
         """Let the system read ahead."""
         self._file.expect()
 
-    def _leave(self, constant: frozenset[str], unchanged: bool = False) -> None:
+    def _leave(self, unchanged: bool = False) -> None:
         """Forget what rows have, all of which is on disk."""
         state: dict[str, Message] = self._shard.__dict__
         for name in list(state):
             if name in _SCRATCH:
                 state[name] = []
                 continue
-            known = name in self._held and (unchanged or (name in CONSTANT and name not in constant))
+            known = name in self._held and (unchanged or self._read.get(name) is state[name])
             packed = self._held[name] if known else self._packed(name, state[name])
             if packed is not state[name]:
                 self._held[name] = packed
                 del state[name]
             else:
                 self._held.pop(name, None)
+        self._read.clear()
 
     def _packed(self, name: str, value: Message) -> Message:
         """Return a place for an array, or the same of a list of them; everything else as it is."""

@@ -5,9 +5,10 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from .._types import Floats, Rows
+from .._types import Floats, Message, Rows
+from ..kernels import Kernel
 from .cavity import SHARE_FLOOR
-from .messages import Steps
+from .messages import Basis, Steps
 
 __all__ = ["WithSites"]
 
@@ -18,6 +19,9 @@ class WithSites(ABC, Generic[S]):
     """Sites of some rows, and those before the last sweeps; ``sums`` adds them up, as an S."""
 
     rows: Rows
+    kernel: Kernel
+    likelihood: Message
+    prior_var: Floats
     precision: Floats
     b: Floats
     log_site: Floats
@@ -25,6 +29,7 @@ class WithSites(ABC, Generic[S]):
     copies: Floats | float = 1.0  # that each row stands for, of which each is blurred for itself
     _step: Floats
     _trail: list[tuple[Floats, Floats, Floats]]  # sites before the last sweep, and the one before
+    _good: tuple[Floats, Floats] | None = None  # on the latent values, to go on from
 
     @abstractmethod
     def sums(self) -> S:
@@ -52,6 +57,27 @@ class WithSites(ABC, Generic[S]):
         at = np.searchsorted(rows, self.rows)
         blurred = np.maximum(1.0 + (precision[at].T * self._own_blur).T, SHARE_FLOOR[self.dtype])
         self.precision[:], self.b[:] = precision[at] / blurred, b[at] / blurred
+
+    @abstractmethod
+    def project(self, basis: Basis) -> None:
+        """Take a new active set."""
+
+    @abstractmethod
+    def diagonal(self) -> Floats:
+        """Variances of the function at the rows before anything is known."""
+
+    def keep(self) -> None:
+        """Keep the sites as those to go on from with other parameters."""
+        self._good = self.latent_sites(self.rows)
+
+    def renew(self, kernel: Kernel, theta: Floats, basis: Basis) -> None:
+        """Take other parameters with their active set, and go on from the sites that were kept, or from none."""
+        self.kernel, self.likelihood = kernel, self.likelihood.with_theta(theta)
+        self.prior_var = self.diagonal()
+        self.project(basis)
+        self.precision[:], self.b[:], self._step[:], self._trail = 0.0, 0.0, 0.0, []
+        if self._good is not None:
+            self.resume(self.rows, *self._good)
 
     @property
     def _own_blur(self) -> Floats:

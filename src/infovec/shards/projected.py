@@ -133,6 +133,19 @@ class ProjectedShard(OnRows, WithSites[Sums]):
         for_each(add, self.chunks)
         return total
 
+    def forces(self, mean: Floats) -> Floats:
+        """Sum of (b - pi mu) V over all rows, in double precision: where v has the posterior mean it is that."""
+        total, lock = np.zeros(self.depth), Lock()
+
+        def add(chunk: slice) -> None:
+            V = self.features(chunk).astype(np.float64, copy=False)
+            part = (self.b[chunk] - self.precision[chunk] * (V @ mean)) @ V
+            with lock:
+                np.add(total, part, out=total)
+
+        for_each(add, self.chunks)
+        return total
+
     def _empty(self) -> Sums:
         return Sums(np.zeros((self.depth, self.depth)), np.zeros(self.depth))
 

@@ -16,7 +16,7 @@ __all__ = ["SITE_BYTES", "Projections", "chunk_rows"]
 
 _CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
 _CHUNK_INPUTS = 2**19  # numbers of the inputs that are copied at once
-_ALIKE = 1e-3  # share of its variance that an active row has for itself, below which it nearly repeats others
+_ALIKE = 1e-2  # share of its variance that an active row has for itself, below which it nearly repeats others
 _WHOLE = 2**18  # numbers of V that are too few to divide among threads
 _BUFFERS = 3  # of the size of a chunk for each thread: two that it works in, and V where it is not kept
 SITE_BYTES = 640  # for each row of a chunk while its site moves: cavity, moments, steps, of several classes perhaps
@@ -60,11 +60,15 @@ class Projections:
     ) -> None:
         self.rows, self.X, self.kernel, self.dtype, self.blur = rows, X, kernel, dtype, blur
         self.max_entries = max_entries
-        whole = X if isinstance(X, np.ndarray) or issparse(X) else X[:]
-        self.prior_var = np.asarray(kernel.diag(whole), dtype=np.float64)
+        self.prior_var = self.diagonal()
         self.open = np.ones(len(rows), dtype=bool)
         self.chunks: list[slice] = []
         self._kept: dict[int, Floats] = {}
+
+    def diagonal(self) -> Floats:
+        """Variances of the function at the rows before anything is known."""
+        whole = self.X if isinstance(self.X, np.ndarray) or issparse(self.X) else self.X[:]
+        return np.asarray(self.kernel.diag(whole), dtype=np.float64)
 
     def project(self, basis: Basis) -> None:
         """Take a new active set: make V, or as much of it as may be kept, and the blur."""

@@ -3,6 +3,7 @@
 from typing import Protocol, TypeVar, runtime_checkable
 
 from .._types import Floats, Inputs, Rows
+from ..kernels import Kernel
 from .messages import (
     Basis,
     Beliefs,
@@ -22,7 +23,7 @@ __all__ = ["QUESTIONS", "ClassShard", "Shard", "SiteShard", "SweptShard", "WithS
 
 QUESTIONS = frozenset({
     "facts", "candidates", "this", "considered", "outside", "log_likelihood_outside", "log_likelihood_held_back",
-    "sites", "sharpness", "traits", "latent_sites", "log_sites", "n_open", "sums", "marginals", "gains", "slopes",
+    "sites", "sharpness", "traits", "latent_sites", "log_sites", "n_open", "sums", "marginals", "gains", "slopes", "forces",
     "inputs", "shift", "seen_before", "missing", "response",
 })  # fmt: skip
 """Messages that leave a shard as it is."""
@@ -106,6 +107,12 @@ class SweptShard(WithSites, Protocol[S_co]):
     def traits(self) -> Traits:
         """Return what inference must know, once there is an active set."""
 
+    def keep(self) -> None:
+        """Keep the sites as those to go on from with other parameters."""
+
+    def renew(self, kernel: Kernel, theta: Floats, basis: Basis) -> None:
+        """Take other parameters with their active set, and go on from the sites that were kept, or from none."""
+
     def resume(self, rows: Rows, precision: Floats, b: Floats) -> None:
         """Go on from sites on the latent values, found with another active set; ``rows`` has all, ascending."""
 
@@ -161,6 +168,9 @@ class SiteShard(SweptShard[Sums], Protocol):
 
     def exact(self) -> Sums:
         """Give all rows their sites where these are the likelihood itself."""
+
+    def forces(self, mean: Floats) -> Floats:
+        """Sum of (b - pi mu) V over all rows, in double precision: where v has the posterior mean it is that."""
 
     def begin_again(self) -> Sums:
         """Forget sites that lead nowhere."""
