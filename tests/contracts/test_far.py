@@ -15,7 +15,9 @@ from infovec.errors import ClusterError, DataError, ParameterError
 from infovec.estimators import far
 from infovec.kernels import RBF, Bias
 from infovec.learning import Learning
-from infovec.machines import prepare
+from infovec.machines import prepare, staged
+from infovec.machines.against_rest import AgainstRest
+from infovec.machines.classes import ClassMachine
 from infovec.shards import stored
 
 N = 240
@@ -63,6 +65,17 @@ FORMS = {
     "regression": (IVMRegressor, lambda f: f, {"learn": FEW}, None),
     "regression, Student": (IVMRegressor, lambda f: f, {"likelihood": "student_t"}, WEIGHT),
     "regression, factorised": (IVMRegressor, lambda f: f, {"approximation": "factorised"}, None),
+    "ordinal": (IVMOrdinalClassifier, ten, {}, None),
+}
+ON_ALL = Learning(all_rows=True, minor_steps=2)
+ON_ALL_ROWS = {
+    "two classes": (IVMClassifier, two, {}, None),
+    "words": (IVMClassifier, words, {}, WEIGHT),
+    "words, a kernel each": (IVMClassifier, words, {"shared_kernel": False}, None),
+    "words, coupled": (IVMClassifier, words, {"multi_class": "probit"}, None),
+    "words, variational": (IVMClassifier, words, {"multi_class": "variational"}, None),
+    "regression": (IVMRegressor, lambda f: f, {}, None),
+    "counts": (IVMRegressor, lambda f: np.round(np.exp(f)), {"likelihood": "poisson"}, WEIGHT),
     "ordinal": (IVMOrdinalClassifier, ten, {}, None),
 }
 each_form = pytest.mark.parametrize("form", FORMS)
@@ -116,15 +129,79 @@ def test_the_same_in_single_precision(form, tmp_path, small_pieces, monkeypatch)
     check_same(fitted(form, on_disk(X, tmp_path), y, None, dtype="float32"), expected, X, 1e-5)
 
 
-def test_what_slices_is_enough(tmp_path, small_pieces):
+@contextmanager
+def hdf5(X, tmp_path):
     h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "X.h5", "w") as file:
+        yield file.create_dataset("X", data=X, chunks=(37, 3))
+
+
+@contextmanager
+def zarr(X, tmp_path):
+    made = pytest.importorskip("zarr").create_array(str(tmp_path / "X.zarr"), shape=X.shape, chunks=(37, 3), dtype="f8")
+    made[:] = X
+    yield made
+
+
+@pytest.mark.parametrize("kind", [hdf5, zarr])
+def test_what_slices_is_enough(kind, tmp_path, small_pieces):
     X, f = rows()
     expected = fitted("two classes", X, two(f), None)
-    with h5py.File(tmp_path / "X.h5", "w") as file:
-        data = file.create_dataset("X", data=X, chunks=(37, 3))
+    with kind(X, tmp_path) as data:
         model = fitted("two classes", data, two(f), None)
         check_same(model, expected, X, 1e-9)
         np.testing.assert_array_equal(model.predict(data), model.predict(X))
+
+
+@pytest.fixture
+def small_samples(monkeypatch):
+    """Samples to learn from are much smaller than the rows, which have a stage of their own."""
+    monkeypatch.setattr(staged, "_SMALL", 0)
+    for name in ("_STAGES", "_EXACT"):
+        monkeypatch.setattr(staged, name, (staged.Stage(60, 10, 4, 1e-3), staged.Stage(90, 15, 4, 1e-3)))
+    for kind in (ClassMachine, AgainstRest):
+        monkeypatch.setattr(kind, "few", staged.Stage(60, 10, 4, 1e-3))
+        monkeypatch.setattr(kind, "more", staged.Stage(90, 15, 0, 1e-2))
+
+
+def learned_on_all(form, X, y, weight):
+    kind, _, settings, _ = ON_ALL_ROWS[form]
+    model = kind(n_active=20, learn=ON_ALL, random_state=0, dtype="float64", **settings)
+    return model.fit(X, y, weight)
+
+
+@pytest.mark.parametrize("form", ON_ALL_ROWS)
+def test_parameters_learned_from_all_rows_wherever_they_are(form, tmp_path, small_pieces, small_samples, client):
+    """To six digits: sums of gradients differ by rounding, and a line search makes more of it."""
+    X, f = rows()
+    y, weight = ON_ALL_ROWS[form][1](f), ON_ALL_ROWS[form][3]
+    expected = learned_on_all(form, X, y, weight)
+    for there in (on_disk(X, tmp_path), dask_array(X)):
+        got = learned_on_all(form, there, y, weight)
+        np.testing.assert_allclose(got.history_["theta"], expected.history_["theta"], rtol=1e-5, atol=1e-5)
+        check_same(got, expected, X, 1e-5)
+
+
+def test_learning_from_all_rows_raises_their_evidence(small_samples):
+    X, f = rows()
+    few, every = (
+        IVMRegressor(n_active=20, learn=Learning(all_rows=choice), random_state=0).fit(X, f) for choice in (False, True)
+    )
+    assert every.log_evidence_ > few.log_evidence_ + 0.1
+
+
+def test_learning_from_all_rows_is_refused_where_not_all_have_sites():
+    X, f = rows()
+    with pytest.raises(ParameterError, match="all_rows is for criterion='ep' and approximation='projected'"):
+        IVMClassifier(approximation="factorised", learn=Learning(all_rows=True)).fit(X, two(f))
+
+
+def test_a_plan_knows_of_learning_from_all_rows(small_samples):
+    X, f = rows()
+    few, every = (
+        IVMClassifier(n_active=20, learn=Learning(all_rows=a)).plan(X, two(f)).learning for a in (False, True)
+    )
+    assert every > few
 
 
 def test_nothing_stays_on_disk(tmp_path, small_pieces, monkeypatch):
@@ -243,6 +320,66 @@ def test_four_workers(monkeypatch):
                 kind, _, settings, _ = FORMS[form]
                 settings = {"n_active": 20, "learn": None, "random_state": 0} | settings | {"dtype": dtype}
                 check_same(kind(**settings).fit(dask_array(X), dask_array(y), client=client), expected, X, atol)
+
+
+def test_shards_are_given_back(client, monkeypatch):
+    """Ten classes one after the other, not ten times the memory of one."""
+    from infovec.shards import cluster as remote
+
+    made, most, stores = remote.Tenancy.make, [0], []
+
+    def make(self, token, *spec):
+        made(self, token, *spec)
+        most[0] = max(most[0], len(self.made))
+        stores.append(self)
+
+    monkeypatch.setattr(remote.Tenancy, "make", make)
+    X, f = rows()
+    fitted("ten classes", dask_array(X), ten(f), None)
+    assert most[0] == 1
+    assert not any(house.made for house in stores)
+
+
+def test_searches_and_pipelines_on_a_cluster(client):
+    """joblib's backend of Dask, and a scaler that knows Dask."""
+    import joblib
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.model_selection import cross_val_score
+    from sklearn.pipeline import make_pipeline
+
+    class Scaler(TransformerMixin, BaseEstimator):
+        def fit(self, X, y=None):
+            self.mean_, self.scale_ = X.mean(axis=0).compute(), X.std(axis=0).compute()
+            return self
+
+        def transform(self, X):
+            return (X - self.mean_) / self.scale_
+
+    X, f = rows()
+    model = IVMClassifier(n_active=20, learn=None, random_state=0, dtype="float64")
+    expected = cross_val_score(model, X, two(f), cv=3)
+    with joblib.parallel_config("dask"):
+        np.testing.assert_array_equal(cross_val_score(model, X, two(f), cv=3, n_jobs=2), expected)
+    pipeline = make_pipeline(Scaler(), model).fit(dask_array(X), dask_array(two(f)))
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    proba = pipeline.predict_proba(dask_array(X))
+    assert hasattr(proba, "dask")
+    np.testing.assert_allclose(proba.compute(), model.fit(scaled, two(f)).predict_proba(scaled), atol=1e-9)
+
+
+def test_dask_ml(client):
+    preprocessing = pytest.importorskip("dask_ml.preprocessing", exc_type=ImportError)
+    from dask_ml.wrappers import ParallelPostFit
+    from sklearn.pipeline import make_pipeline
+
+    X, f = rows()
+    dX, model = dask_array(X), IVMClassifier(n_active=20, learn=None, random_state=0, dtype="float64")
+    pipeline = make_pipeline(preprocessing.StandardScaler(), model).fit(dX, dask_array(two(f)))
+    np.testing.assert_allclose(
+        pipeline.predict_proba(dX).compute(), pipeline.predict_proba(X.copy()), atol=1e-9
+    )  # which it scales in place
+    wrapped = ParallelPostFit(model).fit(X, two(f))
+    np.testing.assert_allclose(wrapped.predict_proba(dX).compute(), model.fit(X, two(f)).predict_proba(X), atol=1e-9)
 
 
 def test_a_worker_is_killed(client):

@@ -1,6 +1,7 @@
 """Dask collections as inputs: read where their chunks are, with what cannot be read named by chunk and row."""
 
 from collections.abc import Sequence
+from importlib import import_module
 
 import numpy as np
 from scipy import sparse
@@ -51,10 +52,9 @@ def on_cluster(X: Message, client: Message = None) -> tuple[ClusterStore, Messag
 
 def _where_they_are(client: Message, X: Message, chunks: Sequence[Message], asked: Sequence[Message]) -> list[Message]:
     """Compute something of each chunk, on a worker that has it if there is one already."""
-    from distributed import futures_of, wait
-
-    known = futures_of(X)
-    holders = client.who_has(list(wait(known).done)) if known else {}
+    distributed: Message = import_module("distributed")
+    known = distributed.futures_of(X)
+    holders = client.who_has(list(distributed.wait(known).done)) if known else {}
     held = {key[1:]: tuple(sorted(workers)) for key, workers in holders.items() if workers}
     together: dict[tuple[str, ...], list[int]] = {}
     for number, chunk in enumerate(chunks):

@@ -23,8 +23,8 @@ __all__ = ["QUESTIONS", "ClassShard", "Shard", "SiteShard", "SweptShard", "WithS
 
 QUESTIONS = frozenset({
     "facts", "candidates", "this", "considered", "outside", "log_likelihood_outside", "log_likelihood_held_back",
-    "sites", "sharpness", "traits", "latent_sites", "log_sites", "n_open", "sums", "marginals", "gains", "slopes", "forces",
-    "inputs", "shift", "seen_before", "missing", "response",
+    "sites", "sharpness", "traits", "latent_sites", "log_sites", "n_open", "sums", "marginals", "gains", "slopes",
+    "forces", "inputs", "shift", "seen_before", "missing", "response",
 })  # fmt: skip
 """Messages that leave a shard as it is."""
 
