@@ -324,16 +324,16 @@ def test_four_workers(monkeypatch):
 
 def test_shards_are_given_back(client, monkeypatch):
     """Ten classes one after the other, not ten times the memory of one."""
-    from infovec.shards import cluster as remote
+    from infovec.shards.tenancy import Tenancy
 
-    made, most, stores = remote.Tenancy.make, [0], []
+    made, most, stores = Tenancy.make, [0], []
 
     def make(self, token, *spec):
         made(self, token, *spec)
         most[0] = max(most[0], len(self.made))
         stores.append(self)
 
-    monkeypatch.setattr(remote.Tenancy, "make", make)
+    monkeypatch.setattr(Tenancy, "make", make)
     X, f = rows()
     fitted("ten classes", dask_array(X), ten(f), None)
     assert most[0] == 1
@@ -480,37 +480,41 @@ def test_workers_without_the_package(client, monkeypatch):
         fitted("two classes", dask_array(rows()[0]), two(rows()[1]), None)
 
 
-def test_bytes_of_a_block_do_not_depend_on_the_rows(client, monkeypatch):
+@pytest.fixture
+def stores(monkeypatch):
+    """Those that are made."""
     from infovec.shards import cluster as remote
 
-    traffic = {}
-    for n in (200, 800):
-        rng = np.random.default_rng(0)
-        X = rng.normal(size=(n, 3))
-        stores = []
-        made = remote.ClusterStore.__init__
+    found, made = [], remote.ClusterStore.__init__
 
-        def init(self, *args, made=made, stores=stores):
-            made(self, *args)
-            stores.append(self)
+    def init(self, *args):
+        made(self, *args)
+        found.append(self)
 
-        with monkeypatch.context() as patch:
-            patch.setattr(remote.ClusterStore, "__init__", init)
-            IVMClassifier(n_active=20, learn=None, random_state=0, block_size=5, pool_size=20).fit(
-                dask_array(X, n // 5), two(X[:, 0])
-            )
-        log = stores[0].traffic
-        traffic[n] = [sorted(e[1:] for e in log if e[0] == method)[-1] for method in ("candidates", "absorb", "sweep")]
-    assert traffic[200] == traffic[800]
+    monkeypatch.setattr(remote.ClusterStore, "__init__", init)
+    return found
 
 
-def test_the_plan_of_a_cluster(client):
+def test_bytes_of_a_message_do_not_depend_on_the_rows(client, stores):
+    """But for what is known of rows left out, which at most a million of them tell."""
+    few, many = {}, {}
+    for n, largest in ((200, few), (800, many)):
+        X = np.random.default_rng(0).normal(size=(n, 3))
+        model = IVMClassifier(n_active=20, learn=None, random_state=0, block_size=5, pool_size=20)
+        model.fit(dask_array(X, n // 5), two(X[:, 0]))
+        for method, out, back in stores[-1].traffic:
+            each = (out + back) / len(stores[-1].houses)
+            largest[method] = max(largest.get(method, 0.0), each)
+    assert {"candidates", "absorb", "sweep"} < set(few)
+    assert {method for method in few if few[method] != many[method]} == {"marginals"}
+
+
+def test_the_plan_of_a_cluster(client, stores):
     X, f = rows()
     model = IVMClassifier(n_active=20, learn=None, random_state=0)
     dX = dask_array(X).persist()
     there, here = model.plan(dX, two(f)), model.plan(X, two(f), workers=100)
-    having = {worker for places in client.who_has(dX).values() for worker in places}
-    assert (there.workers, here.workers) == (len(having), 100)  # which of them have chunks Dask decides
+    assert (there.workers, here.workers) == (len(stores[0].houses), 100)  # which of them have chunks Dask decides
     for plan in (there, here):
         assert plan.n_rows == N - 3  # three rows are equal to others
         assert 0.0 < plan.computing < plan.seconds
@@ -532,17 +536,18 @@ def test_a_scheduler_that_is_gone():
     X, f = rows()
     with workers(1) as client:
         dX = dask_array(X)
+        from infovec.shards import calls
         from infovec.shards import cluster as remote
 
         each, closed = remote.ClusterStore.each, []
 
-        def begin(self, calls):
-            if not closed and calls and calls[0][1].keywords.get("method") == "absorb":
+        def begin(self, asked):
+            if not closed and asked and asked[0][1].keywords.get("method") == "absorb":
                 closed.append(client.cluster.close())
-            return each(self, calls)
+            return each(self, asked)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(remote.ClusterStore, "each", begin)
-            patch.setattr(remote, "_WAIT", 2.0)
+            patch.setattr(calls, "_WAIT", 2.0)
             with pytest.raises(ClusterError, match="goes on from where it was"):
                 fitted("two classes", dX, two(f), None)

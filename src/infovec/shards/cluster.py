@@ -4,37 +4,27 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from functools import partial
+from functools import partial, reduce
+from operator import add
 
 import numpy as np
 from scipy import sparse
 
 from .._types import Array, Message, Rows
-from ..errors import ClusterError
 from ..runtime import limit
+from .calls import Calls
 from .far import FarInputs, Store
 from .group import Group
-from .house import House, OwnRows
+from .house import MAKERS, OwnRows
 from .places import Places
 from .protocol import QUESTIONS
+from .tenancy import Call, RemoteShard, Tenancy
 
 __all__ = ["ClusterStore", "Everywhere", "RemoteShard"]
 
-_POLL = 1.0  # seconds after which it is asked whether a worker that does not answer is still there
-_WAIT = 60.0  # seconds to wait for a worker when none is left
-_SLOW, _SLOWEST = (
-    300.0,
-    20.0,
-)  # seconds, and times as long as the slowest of the others, after which a worker is given up
 _SENT = 1 << 23  # bytes by which the network is timed
 _TREE = 2  # houses whose sums go straight to the client
-
-
-class RemoteShard:
-    """Stands for a shard on a worker."""
-
-    def __init__(self, cluster: "ClusterStore", house: "Tenancy", token: int) -> None:
-        self.cluster, self.house, self.token = cluster, house, token
+_LONG = 300.0  # seconds for a sum to come from one worker to another
 
 
 class Everywhere(Group):
@@ -60,60 +50,7 @@ class Everywhere(Group):
 RemoteShard.group = Everywhere  # type: ignore[attr-defined]
 
 
-class Tenancy:
-    """A house on some worker, and all that was ever said to its shards: so it can be built again elsewhere.
-
-    Parameters
-    ----------
-    cluster : ClusterStore
-    pieces : sequence of int
-        Chunks of the inputs.
-    worker : str
-    """
-
-    def __init__(self, cluster: "ClusterStore", pieces: Sequence[int], worker: str) -> None:
-        self.cluster, self.pieces, self.worker = cluster, list(pieces), worker
-        self.made: dict[int, tuple[Message, ...]] = {}
-        self.told: dict[int, list[tuple[int, str, tuple[Message, ...]]]] = {}
-        self.actor: Message = None
-
-    def build(self) -> None:
-        """Make the house on its worker, with the shards as they were."""
-        chunks = [self.cluster.futures[piece] for piece in self.pieces]
-        submitted = self.cluster.client.submit(
-            House, self.pieces, self.cluster.limit, *chunks, actor=True, workers=[self.worker], pure=False
-        )
-        self.actor = self.cluster.wait_for(submitted)
-        for token, spec in self.made.items():
-            self.actor.make(token, *spec).result()
-            for number, method, args in self.told[token]:
-                self.actor.call(token, number, method, args, True).result()
-
-    def make(self, token: int, *spec: Message) -> None:
-        """Make a shard."""
-        self.made[token], self.told[token] = spec, []
-        self.cluster.each([(self, partial(_make, token=token, spec=spec))])
-
-    def note(self, token: int, number: int, method: str, args: tuple[Message, ...]) -> None:
-        """Take note of a message that changes a shard, before a house that is built again could miss it."""
-        if method not in QUESTIONS:
-            self.told[token].append((number, method, deepcopy(args)))  # some are views of what goes on changing
-
-    def leave(self, token: int) -> None:
-        """Forget a shard."""
-        self.made.pop(token, None)
-        self.told.pop(token, None)
-        try:
-            self.actor.drop([token])
-        except (OSError, ValueError, RuntimeError):  # it is gone with its worker
-            return
-
-
-def _make(actor: Message, token: int, spec: tuple[Message, ...]) -> Message:
-    return actor.make(token, *spec)
-
-
-class ClusterStore(Store):
+class ClusterStore(Calls, Store):
     """Inputs on the workers of a cluster.
 
     Parameters
@@ -128,8 +65,9 @@ class ClusterStore(Store):
     """
 
     def __init__(self, client: Message, futures: Sequence[Message], lengths: Sequence[int], p: int, dtype: str) -> None:
-        super().__init__(lengths, p, dtype)
-        self.client, self.futures, self.limit = client, list(futures), limit()
+        Calls.__init__(self, client)
+        Store.__init__(self, lengths, p, dtype)
+        self.futures, self.limit = list(futures), limit()
         self.traffic: list[tuple[str, int, int]] = []  # messages with the bytes to and fro
         self._numbers, self._tokens = itertools.count(), itertools.count()
         self.houses = [Tenancy(self, pieces, worker) for worker, pieces in self._placed().items()]
@@ -185,7 +123,7 @@ class ClusterStore(Store):
         args = _without_inputs(kind, first, rest)
         X = first.X if kind == "select" else rest[0]
         if not isinstance(X, FarInputs):  # rows that are in this process: to learn from, or to time something on
-            return _here(kind, first, rest)
+            return MAKERS[kind](first, *rest)  # type: ignore[operator]
         parts = X.parts()
         where = [(piece, X.local(piece, at)) for piece, at in parts]
         place = np.concatenate([at for _, at in parts])
@@ -222,25 +160,13 @@ class ClusterStore(Store):
         """Add up the answers of shards: in a tree, where there are many houses."""
         houses = list({id(shard.house): shard.house for shard in shards}.values())
         if len(houses) <= _TREE:
-            first, *others = self.ask(shards, method, args)
-            for other in others:
-                first = first + other
-            return first
+            return reduce(add, self.ask(shards, method, args))
         number = next(self._numbers)
-        calls = self._calls(shards, method, args, quiet=True, number=number)
-        self.each(calls)
+        self.each(self._calls(shards, method, args, quiet=True, number=number))
         try:
             total = self._tree(shards, houses, number)
-        except (
-            OSError,
-            ValueError,
-            RuntimeError,
-            TimeoutError,
-        ):  # a worker died on the way: those left know their answers
-            answers = self.each(self._calls(shards, method, args, quiet=False, number=number, told=True))
-            total = answers[0]
-            for answer in answers[1:]:
-                total = total + answer
+        except (OSError, ValueError, RuntimeError):  # a worker died on the way: those left know their answers
+            total = reduce(add, self.each(self._calls(shards, method, args, quiet=False, number=number, told=True)))
         self.traffic.append((method, sum(map(_size, args)), _size(total)))
         return total
 
@@ -262,106 +188,18 @@ class ClusterStore(Store):
         quiet: bool,
         number: int | None = None,
         told: bool = False,
-    ) -> list[tuple[Tenancy, Callable[[Message], Message]]]:
-        calls = list[tuple[Tenancy, Callable[[Message], Message]]]()
+    ) -> list[Call]:
+        """Return a call for each shard; what changes them is noted before a house that is built again could miss it."""
+        kept, calls = dict[int, tuple[Message, ...]](), list[Call]()
         for shard, each in zip(shards, args, strict=True):
             at = next(self._numbers) if number is None else number
-            if not told:
-                shard.house.note(shard.token, at, method, each)
+            if not told and method not in QUESTIONS:
+                kept[id(each)] = kept.get(id(each)) or deepcopy(each)  # some are views of what goes on changing
+                shard.house.note(shard.token, at, method, kept[id(each)])
             calls.append(
                 (shard.house, partial(_call, token=shard.token, number=at, method=method, args=each, quiet=quiet))
             )
         return calls
-
-    def each(self, calls: Sequence[tuple[Tenancy, Callable[[Message], Message]]]) -> list[Message]:
-        """Make calls to houses at the same time; a house that is lost is built again elsewhere, and called again."""
-        pending, found, start = self._begun(calls), [None] * len(calls), time.perf_counter()
-        slowest = 0.0
-        for k, (house, _) in enumerate(calls):
-            while True:
-                try:
-                    found[k] = self._answer(pending[k], house, start, slowest)
-                    break
-                except _Lost as lost:
-                    self._rebuild(house, lost)
-                    again = [j for j in range(k, len(calls)) if calls[j][0] is house]
-                    for j, future in zip(again, self._begun([calls[j] for j in again]), strict=True):
-                        pending[j] = future
-                    start = time.perf_counter()
-            slowest = max(slowest, time.perf_counter() - start)
-        return found
-
-    def _begun(self, calls: Sequence[tuple[Tenancy, Callable[[Message], Message]]]) -> list[Message]:
-        begun = []
-        for house, call in calls:
-            try:
-                begun.append(call(house.actor))
-            except (OSError, ValueError, RuntimeError) as error:
-                begun.append(_Lost(str(error)))
-        return begun
-
-    def _answer(self, future: Message, house: Tenancy, start: float, slowest: float) -> Message:
-        if isinstance(future, _Lost):
-            raise future
-        while True:
-            try:
-                return future.result(timeout=_POLL)
-            except TimeoutError:
-                waited = time.perf_counter() - start
-                if house.worker not in self._workers():
-                    raise _Lost(f"worker {house.worker} is gone") from None
-                if slowest and waited > max(_SLOW, _SLOWEST * slowest):
-                    raise _Lost(f"worker {house.worker} did not answer for {waited:.0f} seconds") from None
-            except OSError as error:
-                raise _Lost(str(error)) from error
-            except (ValueError, RuntimeError) as error:
-                if "Actor" in str(error) and ("lost" in str(error) or "worker" in str(error).lower()):
-                    raise _Lost(str(error)) from error
-                raise
-
-    def _rebuild(self, house: Tenancy, lost: "_Lost") -> None:
-        """Build a house elsewhere: from its chunks, made again if they must be, and what its shards were told."""
-        end = time.perf_counter() + _WAIT
-        while True:
-            left = [worker for worker in self._workers() if worker != house.worker]
-            if left:
-                rows = dict.fromkeys(left, 0)
-                for other in self.houses:
-                    if other is not house and other.worker in rows:
-                        rows[other.worker] += len(other.pieces)
-                house.worker = min(left, key=lambda worker: rows[worker])
-                try:
-                    house.build()
-                    return
-                except (OSError, ValueError, RuntimeError) as error:
-                    lost = _Lost(str(error))
-            if time.perf_counter() > end:
-                raise ClusterError(
-                    f"a worker was lost ({lost}), and there is none to take its place. Start workers and fit again; "
-                    "with checkpoint='file.ivm' it goes on from where it was"
-                ) from lost
-            time.sleep(0.2)
-
-    def _workers(self) -> list[str]:
-        try:
-            return list(self.client.nthreads())
-        except (OSError, RuntimeError, TimeoutError, AttributeError) as error:  # the last of a client that is closed
-            raise ClusterError(
-                f"the scheduler does not answer ({error}). Start a cluster and fit again; with checkpoint='file.ivm' "
-                "it goes on from where it was"
-            ) from error
-
-    def wait_for(self, future: Message) -> Message:
-        """Return the result of a future; as long as the scheduler is there."""
-        while True:
-            try:
-                return future.result(timeout=_POLL)
-            except TimeoutError:
-                self._workers()
-
-
-class _Lost(Exception):
-    """A worker does not answer any more."""
 
 
 def _nothing(X: Array, payload: Message) -> None:
@@ -377,7 +215,7 @@ def _call(actor: Message, token: int, number: int, method: str, args: tuple[Mess
 
 
 def _all(futures: Sequence[Message]) -> list[Message]:
-    return [future.result(timeout=_SLOW) for future in futures]
+    return [future.result(timeout=_LONG) for future in futures]
 
 
 def _without_inputs(kind: str, first: Message, rest: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -387,12 +225,6 @@ def _without_inputs(kind: str, first: Message, rest: tuple[Message, ...]) -> tup
         return first._replace(X=None), kernel, OwnRows(likelihood.take(first.rows)), *others
     _, y, kernel, likelihood, *others = rest
     return first, y, kernel, OwnRows(likelihood.take(first)), *others
-
-
-def _here(kind: str, first: Message, rest: tuple[Message, ...]) -> Message:
-    from .house import MAKERS
-
-    return MAKERS[kind](first, *rest)  # type: ignore[operator]
 
 
 def _size(message: Message) -> int:
