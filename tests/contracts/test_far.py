@@ -18,7 +18,7 @@ from infovec.learning import Learning
 from infovec.machines import prepare, staged
 from infovec.machines.against_rest import AgainstRest
 from infovec.machines.classes import ClassMachine
-from infovec.shards import stored
+from infovec.shards import InProcess, stored
 
 N = 240
 FEW = Learning(major_steps=1, minor_steps=1)
@@ -532,8 +532,45 @@ def test_nothing_of_dask_is_imported_unless_used():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_scheduler_that_is_gone():
+class Killed(BaseException):
+    """As if the process were gone."""
+
+
+@pytest.mark.parametrize("place", ["disk", "cluster"])
+@pytest.mark.parametrize("method", ["absorb", "sweep"])
+def test_a_fit_goes_on_from_its_checkpoint_wherever_rows_are(place, method, client, tmp_path, small_pieces):
+    from infovec.shards import cluster
+    from infovec.shards import on_disk as disk
+
     X, f = rows()
+    far_rows, kind = (on_disk(X, tmp_path), disk.OneByOne) if place == "disk" else (dask_array(X), cluster.Everywhere)
+    kind = InProcess if place == "disk" and method == "absorb" else kind  # rows that are selected from fit into memory
+    model = IVMClassifier(n_active=20, learn=None, random_state=0, block_size=5, dtype="float64")
+    expected, path = model.fit(X, two(f)).predict_proba(X), tmp_path / "fit.ivm"
+    told, count = {name: getattr(kind, name) for name in ("call", "add")}, []
+
+    def killed(name):
+        def say(self, asked, args):
+            count.append(asked == method)
+            if sum(count) == 3:
+                raise Killed
+            return told[name](self, asked, args)
+
+        return say
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in told:
+            patch.setattr(kind, name, killed(name))
+        with pytest.raises(Killed):
+            model.fit(far_rows, two(f), checkpoint=path)
+    assert path.exists()
+    np.testing.assert_allclose(model.fit(far_rows, two(f), checkpoint=path).predict_proba(X), expected, atol=1e-9)
+    assert not path.exists()
+
+
+def test_a_scheduler_that_is_gone(tmp_path):
+    X, f = rows()
+    path = tmp_path / "fit.ivm"
     with workers(1) as client:
         dX = dask_array(X)
         from infovec.shards import calls
@@ -550,4 +587,8 @@ def test_a_scheduler_that_is_gone():
             patch.setattr(remote.ClusterStore, "each", begin)
             patch.setattr(calls, "_WAIT", 2.0)
             with pytest.raises(ClusterError, match="goes on from where it was"):
-                fitted("two classes", dX, two(f), None)
+                IVMClassifier(n_active=20, learn=None, random_state=0).fit(dX, two(f), checkpoint=path)
+    with workers(1):
+        model = IVMClassifier(n_active=20, learn=None, random_state=0).fit(dask_array(X), two(f), checkpoint=path)
+    check_same(model, fitted("two classes", X, two(f), None), X, 1e-9)
+    assert not path.exists()
