@@ -404,6 +404,34 @@ def test_a_worker_is_killed(client):
         assert killed
 
 
+def test_a_worker_that_stands_still_holds_up_one_exchange(monkeypatch):
+    from infovec.shards import calls
+    from infovec.shards import cluster as remote
+
+    X, f = rows()
+    expected, each, stopped = fitted("two classes", X, two(f), None), remote.ClusterStore.each, []
+    monkeypatch.setattr(calls, "_POLL", 0.2)
+    monkeypatch.setattr(calls, "_SLOW", 2.0)
+    monkeypatch.setattr(calls, "_SLOWEST", 2.0)
+    with workers(2) as client:
+
+        def begin(self, asked):
+            several = len(self.houses) > 1  # Dask decides which workers have chunks
+            if several and not stopped and asked and asked[0][1].keywords.get("method") == "sweep":
+                stopped.append(client.run(os.getpid)[self.houses[0].worker])
+                os.kill(stopped[0], signal.SIGSTOP)
+            return each(self, asked)
+
+        monkeypatch.setattr(remote.ClusterStore, "each", begin)
+        try:
+            model = fitted("two classes", dask_array(X, 20), two(f), None)
+        finally:
+            for pid in stopped:
+                os.kill(pid, signal.SIGCONT)
+    assert stopped
+    check_same(model, expected, X, 1e-9)
+
+
 def test_predictions_are_lazy(client):
     X, f = rows()
     model, dX = fitted("words, factorised", X, words(f), None), dask_array(X)
