@@ -43,10 +43,13 @@ def _gibbs_error(votes: np.ndarray, y: np.ndarray) -> float:
 
 
 def _machine(given: Gaussian, rows: Rows, d: int, seed: int) -> IVMClassifier:
-    """Fit the informative vector machine of the papers: greedy, one row at a time, no bias, nothing learned."""
+    """Fit the informative vector machine of the papers: greedy, one row at a time, no bias, nothing learned.
+
+    In double precision: where scores nearly tie, rounding would choose, and the order could not be found again.
+    """
     return IVMClassifier(
         kernel=given.kernel(rows.X.shape[1]), likelihood=Probit(), learn=None, approximation="factorised",
-        n_active=d, block_size=1, random_state=seed,
+        n_active=d, block_size=1, random_state=seed, dtype="float64",
     ).fit(rows.X, rows.y)  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from infovec.inference import ep, evidence_gradient, infer, left_out, make_basis
 from infovec.kernels import MLP, RBF, Bias, Exponential, Linear, Matern, Periodic, Polynomial, RationalQuadratic, White
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
 from infovec.posterior import ProjectedPosterior
-from infovec.shards import ProjectedShard, coupling_free_gain
+from infovec.shards import ProjectedShard, coupling_free_gain, together
 from infovec.shards.cavity import Cavity, log_site_integral
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -138,6 +138,27 @@ def test_with_gaussian_noise_it_is_fitc_or_dtc(blur, offset):
     got = posterior(KERNEL, X, active, basis, found).predict(Z)
     np.testing.assert_allclose(got[0], mean, rtol=1e-8, atol=1e-9)
     np.testing.assert_allclose(got[1], var, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("likelihood", [Gaussian(0.01), Probit(), Poisson(1.0)], ids=str)
+@pytest.mark.parametrize("variance", [1.0, 100.0])
+def test_rounding_is_taken_out_of_the_mean(likelihood, variance):
+    """In single precision it solves the equations that the projections of the shards give in double precision."""
+    X, kernel = inputs(400), RBF(1.0, variance)
+    y = targets(likelihood, X)
+    shards, _ = project(kernel, likelihood, X, y, np.arange(0, 400, 20), "float32", n_shards=3)
+    found = infer(shards)
+    left = ep._infer(together(shards), None, 1e-4, 1, None, True).beliefs if likelihood.conjugate else None
+    V = np.concatenate([s.features(slice(0, len(s.y))) for s in shards]).astype(np.float64)
+    pi, b = (np.concatenate([getattr(s, name) for s in shards]) for name in ("precision", "b"))
+    exact = np.linalg.solve(np.eye(V.shape[1]) + (V.T * pi) @ V, V.T @ b)
+
+    def error(beliefs):
+        return np.abs(np.linalg.solve(beliefs.Q.T, beliefs.beta) - exact).max() / np.abs(exact).max()
+
+    if likelihood.conjugate:
+        assert error(found.beliefs) < 0.05 * error(left)
+    assert error(found.beliefs) < 1e-5
 
 
 def golden(name):

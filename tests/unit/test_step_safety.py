@@ -38,7 +38,7 @@ def test_there_is_a_posterior_whatever_the_scale_and_the_sites_to_start_from(lik
             shard.precision[:], shard.b[:] = sites * rng.random(N), sites * rng.standard_normal(N)
         found = infer([shard], max_sweeps=60, rescue=True)
         assert is_sound(found, shard), (dtype, sites)
-        assert found.converged or found.sweeps[-1].change > 1e-4, (dtype, sites)
+        assert found.converged or found.sweeps[-1].change > 1e-4 or found.sweeps[-1].rows < N, (dtype, sites)
         mean, var = shard.features(slice(0, N)) @ np.linalg.solve(found.beliefs.Q.T, found.beliefs.beta), variance
         assert np.all(np.abs(mean) < 60.0 * np.sqrt(var) + 1e3), (dtype, sites)
 

@@ -58,7 +58,8 @@ def infer(
         found = _infer(shards, start, tolerance, max_sweeps, told, thorough)
         lost = not (found.converged or found.sweeps[-1].change <= LOST)
         if asked or not (lost and rescue):
-            return found._replace(beliefs=_refined(shards, found.beliefs)) if thorough else found
+            exact = thorough and found.converged
+            return found._replace(beliefs=_refined(shards, found.beliefs)) if exact else found
         again = settle(_OneFunction(shards, shards.reduce("begin_again")), tolerance, max_sweeps, told)
         return again._replace(sweeps=found.sweeps + again.sweeps)
 
