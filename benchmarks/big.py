@@ -2,8 +2,9 @@
 
 Log loss on 200 000 new rows, and seconds to fit, all with two threads in one run. HIGGS-like synthetic rows
 (``benchmarks.rows``). LightGBM and GPyTorch take part where they are installed. ``--out-of-core FOLDER`` fits infovec
-to a folder of Parquet files with ``--memory``, and prints the peak of the process; ``--disk`` compares ways to have
-projections that do not fit into memory.
+to a folder of Parquet files with ``--memory``, and prints the peak of the process; ``--dask`` compares a fit in this
+process, with two threads, with one on two worker processes of one thread each, in turn; ``--disk`` compares ways to
+have projections that do not fit into memory.
 """
 
 import argparse
@@ -146,6 +147,39 @@ def out_of_core(folder, n, memory):
     print(f"predictions of all rows: {time.perf_counter() - start:.1f} s, peak {peak:.0f} MB")
 
 
+def dask(n, turns=2):
+    """Fit here and on a cluster of this machine, in turn; say what goes over the network."""
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    from infovec.shards import cluster as remote
+
+    X, y = make(0, n)
+    seconds, stores, made = {"here": [], "two workers": []}, [], remote.ClusterStore.__init__
+
+    def init(self, *arguments):
+        made(self, *arguments)
+        stores.append(self)
+
+    remote.ClusterStore.__init__ = init
+    with LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+        dX = client.persist(da.from_array(X, chunks=(-(-n // 8), -1)))
+        client.rebalance()
+        for _ in range(turns):
+            for side, rows in (("here", X), ("two workers", dX)):
+                start = time.perf_counter()
+                model = IVMClassifier(n_active=D, random_state=0, n_jobs=2).fit(rows, y)
+                seconds[side].append(time.perf_counter() - start)
+                print(f"{side}: {seconds[side][-1]:.1f} s, evidence {model.log_evidence_:.1f}", flush=True)
+    median = {side: float(np.median(each)) for side, each in seconds.items()}
+    print(f"{n} rows: {median['here']:.1f} s here, {median['two workers']:.1f} s on two workers, "
+          f"{median['two workers'] / median['here']:.2f} times")  # fmt: skip
+    log = stores[-1].traffic
+    for method in ("candidates", "absorb", "sweep", "marginals"):
+        sizes = [out + back for name, out, back in log if name == method]
+        print(f"{method}: {len(sizes)} exchanges, {max(sizes, default=0) / 2e6:.3f} MB to and from a worker at most")
+
+
 def disk(n=200_000):
     """Projections that do not fit into memory: made anew, or read from disk in half precision."""
     import tempfile
@@ -183,10 +217,13 @@ def main():
     parser.add_argument("--only", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--out-of-core", metavar="FOLDER")
     parser.add_argument("--memory", default="1GB")
+    parser.add_argument("--dask", action="store_true")
     parser.add_argument("--disk", action="store_true")
     arguments = parser.parse_args()
     if arguments.disk:
         disk()
+    elif arguments.dask:
+        dask(arguments.rows)
     elif arguments.out_of_core:
         out_of_core(arguments.out_of_core, arguments.rows, arguments.memory)
     else:
