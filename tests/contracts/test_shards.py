@@ -155,14 +155,22 @@ def test_any_division_selects_the_same(parts, likelihood, score, schedule):
 
 
 @each_division
-def test_rows_that_tie_are_told_apart_alike(parts):
-    """With a probit and the prior alone all rows have the same score: only their priorities differ."""
+@pytest.mark.parametrize("apart", [1.0, 1e-9], ids=["apart", "too near each other"])
+def test_rows_that_tie_are_told_apart_alike(parts, apart):
+    """With a probit and the prior alone all rows have the same score: only their priorities differ.
+
+    Those of a million rows are so near each other that some keys are equal.
+    """
     X, y = data()
     y = targets(Probit(), y)
     one, many = (local(p, X, y, Probit()) for p in (ONE, parts))
-    first = one[0].candidates(N)
-    assert len(first.rows) == N
-    np.testing.assert_array_equal(_merge([shard.candidates(N) for shard in many], N).rows, first.rows)
+    for shard in one + many:
+        shard.priority = 1.0 - apart * shard.priority
+    assert (len(set(one[0].keys())) == N) == (apart == 1.0)
+    for k in (1, 7, N):
+        first = one[0].candidates(k)
+        assert len(first.rows) == k
+        np.testing.assert_array_equal(_merge([shard.candidates(k) for shard in many], k).rows, first.rows)
 
 
 def test_keys_of_rows_do_not_depend_on_what_else_is_scored():

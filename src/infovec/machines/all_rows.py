@@ -184,7 +184,7 @@ class AllRows(Machine):
         """Infer with all rows but some on a given active set; in double precision, where single is not enough."""
         rows = self.data.all_but(left_out)
         here = self._in_order(rows)
-        basis = make_basis(self.kernel, active, self.data.X[active], self.work.dtype)
+        basis = make_basis(self.kernel, active, self.data.X[active], self.work.dtype)._replace(fine=True)
         shards = self.shards(rows)
         every = together(shards)
         every.broadcast("project", basis)

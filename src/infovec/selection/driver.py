@@ -219,4 +219,4 @@ def _merge(offers: Sequence[Candidates], size: int) -> Candidates:
     stubs: Floats = np.concatenate(columns[3], axis=1)
     rows, y, *rest = (np.concatenate(columns[k]) for k in (0, 2, 4, 5, 6, 7))
     merged = Candidates(rows, stack(columns[1]), y, stubs, *rest)
-    return merged.take(np.argsort(-merged.key, kind="stable")[:size])
+    return merged.take(np.lexsort((merged.rows, -merged.key))[:size])  # of equal keys the first rows, in any division

@@ -107,9 +107,9 @@ class LocalShard(Stubs):
         k = min(k, len(key))
         if not k:
             return self._offer(np.empty(0, dtype=np.intp), key)
-        at = np.argpartition(-key, k - 1)[:k] if k > 1 else np.array([np.argmax(key)])
-        at = at[np.isfinite(key[at])]
-        return self._offer(at[np.argsort(-key[at])], key)
+        least = np.partition(key, len(key) - k)[len(key) - k] if k > 1 else np.max(key)
+        at = np.flatnonzero((key >= least) & np.isfinite(key))
+        return self._offer(at[np.argsort(-key[at], kind="stable")[:k]], key)  # of equal keys the first rows
 
     def this(self, row: int) -> Candidates:
         """Return the given row, if it is here."""

@@ -91,6 +91,7 @@ class Basis(NamedTuple):
     X: Inputs  # in the precision of the products
     L: Floats  # K_I = L L^T, in double precision
     jitter: float  # share by which the diagonal of K_I was raised to make it so
+    fine: bool = False  # whether projections are made in double precision, where they are made once
 
 
 class Beliefs(NamedTuple):

@@ -257,13 +257,16 @@ def _lazy(kind: Message) -> type:
         kind.project(self, basis)
         self._kept, self.writing = self.writing if self.writing.room else {}, None
 
+    def _keeps_all(self: Message, room: int) -> bool:
+        return bool(self.writing.room)
+
     def _make(self: Message, chunk: slice) -> Array:
         V: Array = kind._make(self, chunk)
         if self.__dict__.get("writing") is not None:
             self.writing.write(chunk, V)
         return V
 
-    own = {"__getattr__": __getattr__, "project": project, "_make": _make}
+    own = {"__getattr__": __getattr__, "project": project, "_make": _make, "_keeps_all": _keeps_all}
     return type(f"{kind.__name__}OnDisk", (kind,), own)
 
 

@@ -16,7 +16,7 @@ __all__ = ["SITE_BYTES", "Projections", "chunk_rows"]
 
 _CHUNK_ENTRIES = 2**20  # numbers of V in a chunk: it stays near the cache, and memory stays bounded
 _CHUNK_INPUTS = 2**19  # numbers of the inputs that are copied at once
-_ALIKE = 1e-2  # share of its variance that an active row has for itself, below which it nearly repeats others
+_ALIKE = 1e-3  # share of its variance that an active row has for itself, below which it nearly repeats others
 _WHOLE = 2**18  # numbers of V that are too few to divide among threads
 _BUFFERS = 3  # of the size of a chunk for each thread: two that it works in, and V where it is not kept
 SITE_BYTES = 640  # for each row of a chunk while its site moves: cavity, moments, steps, of several classes perhaps
@@ -75,11 +75,11 @@ class Projections:
         n, d = len(self.rows), len(basis.L)
         self.chunks = parts(n, chunk_rows(n, d, np.dtype(self.dtype).itemsize))
         self._basis = basis
-        self._made_in = self._precision_of(basis)
+        room = n * d if self.max_entries is None else self.max_entries
+        self._made_in = "float64" if basis.fine and self._keeps_all(room) else self._precision_of(basis)
         inputs = basis.X.astype(self._made_in) if self.kernel.numeric else basis.X
         self._block, self._solve, self._kept = self.kernel.on(inputs), row_solver(basis.L, self._made_in), {}
         self.variance_left = np.empty(n)
-        room = n * d if self.max_entries is None else self.max_entries
         fitting = [chunk for chunk in self.chunks if chunk.stop * d <= room]
         kept = np.empty(
             (fitting[-1].stop if fitting else 0, d), dtype=self.dtype
@@ -102,6 +102,10 @@ class Projections:
         """Precision in which V is made: where active rows nearly repeat each other, L^-1 makes much of rounding."""
         pivots = np.diagonal(basis.L) ** 2 / np.maximum(np.sum(basis.L**2, axis=1), 1e-300)
         return "float64" if np.min(pivots, initial=1.0) < _ALIKE else self.dtype
+
+    def _keeps_all(self, room: int) -> bool:
+        """Whether V is made once, given how many numbers of it may be kept."""
+        return len(self.rows) * len(self._basis.L) <= room
 
     def open_all(self) -> None:
         """Let the next sweep visit all rows."""

@@ -41,7 +41,7 @@ def bound_gradient(projections: Sequence[Projection], X: Inputs, optimum: Optimu
 
 
 def _through_kernel(p: Projection, X: Inputs, optimum: Optimum) -> Floats:
-    kernel, q, (rows, X_active, L, jitter) = p.kernel, len(p.classes), p.basis
+    kernel, q, (rows, X_active, L, jitter, _) = p.kernel, len(p.classes), p.basis
     weights, g = p.weights(optimum.z[:, p.classes]), p.weight[:, None] * optimum.g[:, p.classes]
     L_inverse, Q_inverse = inverse_lower(L), inverse_lower(p.Q)
     d = len(L)
