@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Foreign
 from .far import is_dask, slices
+from .tasks import Grouped
 
 __all__ = ["for_far_rows"]
 
@@ -20,11 +21,15 @@ _PIECE = 1 << 20  # numbers of the inputs that are read at once
 def for_far_rows(method: _M) -> _M:
     """Return a method of predictions that takes inputs wherever they are.
 
-    A Dask array or dataframe gives a Dask array, of which nothing is computed until it is asked for.
+    A Dask array or dataframe gives a Dask array, of which nothing is computed until it is asked for. ``groups`` are the
+    tasks of the rows, for a model that was fitted with such.
     """
 
     @wraps(method)
-    def predict(self: Foreign, X: Foreign, *args: Foreign, **options: Foreign) -> Foreign:
+    def predict(self: Foreign, X: Foreign, *args: Foreign, groups: Foreign = None, **options: Foreign) -> Foreign:
+        if groups is not None:
+            check_is_fitted(self)
+            return method(self, Grouped(X, groups), *args, **options)
         if is_dask(X):
             check_is_fitted(self)
             return _lazy(self, method, X, args, options)

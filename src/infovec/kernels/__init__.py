@@ -10,12 +10,14 @@ from .dot_product import MLP, Linear, Polynomial
 from .embedding import Periodic, Relevance
 from .foreign import FromFunction, Precomputed
 from .stationary import RBF, Exponential, Matern, RationalQuadratic
+from .tasks import Coregion, Tasks
 
 __all__ = [
     "MLP",
     "RBF",
     "Bias",
     "Block",
+    "Coregion",
     "Exponential",
     "FromFunction",
     "Kernel",
@@ -30,5 +32,6 @@ __all__ = [
     "Role",
     "Scaled",
     "Sum",
+    "Tasks",
     "White",
 ]
