@@ -85,7 +85,7 @@ def kernel_on(estimator: Any, X: Inputs) -> Kernel | None:
     found = resolved(kernel, names, X)
     if isinstance(X, np.ndarray):
         for part in _outermost(found):
-            _check_numbers(X[:, part.column], part)
+            _check_numbers(X[:, int(part.column)], part)
     return found
 
 

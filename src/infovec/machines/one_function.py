@@ -22,7 +22,7 @@ from ..inference import (
     without_own_site,
 )
 from ..inference import cost as sweep_cost
-from ..learning import Model, ProjectedEvidence, Step, refine_scales
+from ..learning import EvidenceByTask, Model, ProjectedEvidence, Step, refine_scales
 from ..likelihoods import Discrete, Gaussian, Likelihood, total_weight
 from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior
 from ..runtime import Deadline, StopReason, best_of_three, give_back, own_threads
@@ -32,6 +32,7 @@ from ..selection.precision import sufficient_precision
 from ..shards import Basis, GivenRows, Shard, SiteShard, WithSites
 from .all_rows import SELECTION, AllRows, Projected, Sites
 from .budget import Needs, Sizes, inference_need, selection_need
+from .by_task import by_task, evidence_by_task, stage_of_tasks, whole_tasks
 from .machine import Machine
 from .plan import Plan
 from .residuals import residuals
@@ -238,14 +239,22 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
         more = sweep_cost.predict_seconds(rates, data.n, d, work.kept / (data.n * d))
         return plan._replace(seconds=plan.seconds + more)
 
-    def objective(self, rows: Rows, active: Sequence[Rows], tolerance: float) -> ProjectedEvidence:
+    def objective(self, rows: Rows, active: Sequence[Rows], tolerance: float) -> ProjectedEvidence | EvidenceByTask:
+        if by_task(self.data, self.kernel):
+            return evidence_by_task(self.data, self.kernel, self.learned_rows(rows), tolerance)
         return ProjectedEvidence(self.learned_rows(rows), active[0], tolerance)
+
+    def sampled(self, size: int) -> Rows:
+        """Return rows to learn from: of independent tasks some, and all of their rows."""
+        return whole_tasks(self.data, self.kernel, size) if by_task(self.data, self.kernel) else super().sampled(size)
 
     def active_sets(self) -> list[Rows]:
         return [self.select()]
 
     def stages(self, many: bool) -> list[Stage]:
         """Return the stages of learning; with Gaussian noise an evaluation needs no sweeps."""
+        if by_task(self.data, self.kernel):
+            return [stage_of_tasks(self.data)]
         return stages(self.data.n, self.work.wanted, many, self.likelihood.conjugate)
 
     def timed(self) -> "ProjectedFunction":
