@@ -69,7 +69,7 @@ NUMERIC = [
     White(0.2),
     Tasks(RBF(length_scale=ARD[1:], variance=2.0) + Bias(0.3), 0),
     Tasks(Matern(nu=2.5) + White(0.2), column=1) + Bias(0.1),
-    Coregion(RBF(1.5), 1, loadings=[0.7, -0.4, 1.1], kappa=[0.3, 0.9, 0.05]),
+    Coregion(RBF(1.5), 1, 1, loadings=[0.7, -0.4, 1.1], kappa=[0.3, 0.9, 0.05]),
     Coregion(Linear(0.4) + White(0.2), 0, rank=2, loadings=[[1.0, 0.2], [0.3, -0.8]], kappa=[0.5, 0.2]),
     Relevance(RBF() + Linear(), REL),
     Relevance(Matern(nu=2.5) * Polynomial(), np.array([3.0, 1.0, 0.1, 2.0, 0.5]), transform="log"),

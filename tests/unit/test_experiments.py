@@ -137,3 +137,18 @@ def test_pumadyn_finds_the_relevant_inputs(small):
     rows = small("slh-pumadyn", "pumadyn32nm")
     assert rows["d=200: share of runs that find inputs 4, 5, 15, 16 alone"][1] == "holds"
     assert rows["d=200: mean square error"][0] < 0.065  # the paper, with all rows: 0.0544
+
+
+def test_several_tasks_learn_their_common_kernel(dataset, monkeypatch, tmp_path):
+    dataset("vowel")
+    monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.chdir(tmp_path)
+    from experiments.catalogue import load
+
+    module = load("multi-task")
+    sizes = module.Sizes(draws=1, tasks=40, test_rows=50, counts=(20, 60), correlated=3, splits=1, classes=3)
+    rows = {row["quantity"]: (row["ours"], row["difference"]) for row in module.run(True, sizes)}
+    claims = {name: verdict for name, (_, verdict) in rows.items() if verdict in ("holds", "FAILS")}
+    assert len(claims) == 5
+    assert [name for name, verdict in claims.items() if verdict == "FAILS"] == []
+    assert rows["vowel, Tasks: error %"][0] < 5.0

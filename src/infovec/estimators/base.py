@@ -266,7 +266,8 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
     def _sample(self, X: Inputs, y: Array, sample_weight: ArrayLike | None) -> Sample:
         """Return the rows that count, equal ones taken together where that changes nothing."""
         sample = Sample.of(X, y, read_weight(sample_weight, X.shape[0]))
-        return sample.merged(kernel_on(self, X), self.likelihood) if APPROXIMATIONS[self.approximation].all_rows else sample
+        all_rows = APPROXIMATIONS[self.approximation].all_rows
+        return sample.merged(kernel_on(self, X), self.likelihood) if all_rows else sample
 
     def _prepare(self, X: object, y: object, sample_weight: ArrayLike | None) -> Machine:
         """Read what was given, and return the machine that was asked for."""

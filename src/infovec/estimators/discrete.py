@@ -15,7 +15,7 @@ from .inputs import read_weight
 from .kinds import APPROXIMATIONS
 from .lazy import for_far_rows
 from .score_method import MethodBesideParameter
-from .tasks import kernel_on
+from .tasks import kernel_on, with_groups
 
 __all__ = ["DiscreteMachine", "discrete"]
 
@@ -25,7 +25,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
 
     classes_: Array
     likelihood_: Discrete
-    score = MethodBesideParameter(ClassifierMixin.score)
+    score = MethodBesideParameter(with_groups(ClassifierMixin.score))
     class_weight: ClassWeight
     class_shift_: Floats
     _fitted = (*InformativeVectorMachine._fitted, "classes_", "class_shift_")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
+from inspect import Parameter, signature
 from typing import TypeVar
 
 import numpy as np
@@ -38,6 +39,9 @@ def for_far_rows(method: _M) -> _M:
             return _streamed(self, method, X, args, options)
         return method(self, X, *args, **options)
 
+    known = signature(method)
+    groups = Parameter("groups", Parameter.KEYWORD_ONLY, default=None)
+    predict.__signature__ = known.replace(parameters=[*known.parameters.values(), groups])  # type: ignore[attr-defined]
     return predict  # type: ignore[return-value]
 
 

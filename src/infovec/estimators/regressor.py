@@ -28,6 +28,7 @@ from .inputs import read
 from .lazy import for_far_rows
 from .records import in_files
 from .score_method import MethodBesideParameter
+from .tasks import grouped, with_groups
 
 __all__ = ["IVMRegressor"]
 
@@ -72,7 +73,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
     """
 
     _fitted = (*InformativeVectorMachine._fitted, "residual_quantiles_")
-    score = MethodBesideParameter(RegressorMixin.score)
+    score = MethodBesideParameter(with_groups(RegressorMixin.score))
 
     def __init__(
         self,
@@ -211,19 +212,21 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         mean, var = self._target(X)
         return {**super()._testimony(X), "target_mean": mean, "target_var": var}
 
-    def log_density(self, X: object, y: ArrayLike) -> Floats:
+    def log_density(self, X: object, y: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         """Return the log predictive density of known targets: larger is better, noise included.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,), optional
+            Tasks of the rows, for a model that was fitted with such.
 
         Returns
         -------
         log_density : array of shape (n_samples,)
         """
-        mean, var = self._latent(X)
+        mean, var = self._latent(grouped(X, groups))
         targets: Floats = column_or_1d(y, dtype=np.float64)
         assert_all_finite(targets, input_name="y")
         check_consistent_length(mean, targets)

@@ -1,5 +1,6 @@
 """Tasks of rows: labels given as groups become one more column, and kernels learn which column has the tasks."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..kernels import Kernel
 from ..kernels.tasks import GROUPS, ByTask, resolved
 from ..shards import FarInputs
 
-__all__ = ["Grouped", "grouped", "kernel_on", "learn_tasks", "tasks_beside"]
+__all__ = ["Grouped", "grouped", "kernel_on", "learn_tasks", "tasks_beside", "with_groups"]
 
 _LARGEST = 2.0**23  # number of a task that single precision tells from its neighbours, wherever its origin is
 
@@ -45,6 +46,18 @@ class Grouped(NamedTuple):
 def grouped(X: object, groups: ArrayLike | None) -> object:
     """Return the inputs with their tasks, if there are any."""
     return X if groups is None else Grouped(X, groups)
+
+
+def with_groups(score: Callable[..., float]) -> Callable[..., float]:
+    """Return a ``score`` of scikit-learn that takes the tasks of the rows too."""
+
+    def scored(
+        self: object, X: object, y: object, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> float:
+        return score(self, grouped(X, groups), y, sample_weight)
+
+    scored.__name__, scored.__doc__ = "score", score.__doc__
+    return scored
 
 
 def learn_tasks(estimator: Any, kernel: Kernel | None, labels: Array | None) -> None:

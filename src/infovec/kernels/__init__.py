@@ -6,11 +6,12 @@
 from ..numerics.roles import Role
 from .algebra import Block, Kernel, Product, Scaled, Sum
 from .constant import Bias, White
+from .coregion import Coregion
 from .dot_product import MLP, Linear, Polynomial
 from .embedding import Periodic, Relevance
 from .foreign import FromFunction, Precomputed
 from .stationary import RBF, Exponential, Matern, RationalQuadratic
-from .tasks import Coregion, Tasks
+from .tasks import Tasks
 
 __all__ = [
     "MLP",

@@ -109,7 +109,7 @@ def _n_features(value: object, where: str, about: About) -> None:
 
 def _tasks(value: object, where: str, about: About) -> None:
     labels = array(value, where, "biufUS", (None,)).tolist()
-    must(1 <= len(labels) and all(label == label for label in labels), where, "labels", value)
+    must(len(labels) >= 1 and all(label == label for label in labels), where, "labels", value)
     if sorted(set(labels)) != labels:
         raise ModelFileError(f"{where} must be different labels in ascending order")
 
