@@ -83,6 +83,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
+        refine: str | None = None,
         max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -103,6 +104,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         self.initial = initial
         self.selection = selection
         self.blur = blur
+        self.refine = refine
         self.max_memory = max_memory
         self.max_time = max_time
         self.dtype = dtype
@@ -360,6 +362,12 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             "row": self.active_, "score": selector.scores[:d].copy(), "seconds": selector.seconds[:d].copy(),
             **result.history(),
         }  # fmt: skip
+        if result.moves:
+            self.history_ |= {
+                "exchange_out": sample.rows[[move.out for move in result.moves]],
+                "exchange_in": sample.rows[[move.into for move in result.moves]],
+                "exchange_gain": np.array([move.gain for move in result.moves]),
+            }
         if ended.steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in ended.steps]),

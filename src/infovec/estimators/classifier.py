@@ -114,6 +114,10 @@ class IVMClassifier(Certifying):
         is chosen afterwards by rows left out (``likelihood_.spread`` and ``power``), which is for more than two classes
         without an order, and for two where ``learn`` is not None. Elsewhere it is True: with ``learn=None``, for three
         or more ordered categories and for numbers.
+    refine : {"exchange", "sweeps", "both", None}
+        For "factorised", after selection (Thesis 4.4.1). "exchange": active rows are exchanged for others as long as
+        that tells more of the function. "sweeps": the sites of the active rows are updated until they settle. "both":
+        one after the other.
     max_memory : int or str, optional
         Bytes, or a text such as "2GB", that training may take beyond the inputs; half of what is available by default.
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not
@@ -201,6 +205,7 @@ class IVMClassifier(Certifying):
         initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
+        refine: str | None = None,
         max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -214,8 +219,8 @@ class IVMClassifier(Certifying):
             kernel=kernel, likelihood=cast(str | Likelihood, likelihood), approximation=approximation,
             n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
-            selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
-            warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
+            selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
+            n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.multi_class, self.shared_kernel, self.class_weight = multi_class, shared_kernel, class_weight
 

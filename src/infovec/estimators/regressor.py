@@ -49,7 +49,7 @@ class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[mi
     score : {"auto", "entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.
-    approximation, n_active, learn, block_size, pool_size, initial, selection, blur, max_memory, max_time, \
+    approximation, n_active, learn, block_size, pool_size, initial, selection, blur, refine, max_memory, max_time, \
 dtype, n_jobs, warm_start, callback, random_state, verbose
         As for IVMClassifier.
 
@@ -88,6 +88,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
+        refine: str | None = None,
         max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -100,8 +101,8 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
-            selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
-            warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
+            selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
+            n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
 
     def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:

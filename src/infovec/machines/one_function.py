@@ -35,11 +35,13 @@ from .budget import Needs, Sizes, inference_need, selection_need
 from .by_task import by_task, evidence_by_task, stage_of_tasks, whole_tasks
 from .machine import Machine
 from .plan import Plan
+from .refined import Refined, refined
 from .residuals import residuals
 from .result import Result
 from .run import Run
 from .seconds import selection_seconds, sweeps_seconds
 from .staged import Objective, Stage, Staged, stages
+from .work import Refine
 
 __all__ = ["FactorisedFunction", "OneFunction", "ProjectedFunction"]
 
@@ -130,6 +132,7 @@ class FactorisedFunction(OneFunction):
     """The machine of the papers: the active rows alone have sites."""
 
     all_rows = False
+    refinable = Refine(exchange=True, sweeps=True)
 
     @classmethod
     def needs(cls, sizes: Sizes) -> Needs:
@@ -141,23 +144,31 @@ class FactorisedFunction(OneFunction):
         return sufficient_precision(self.work.dtype, *told) == self.work.dtype
 
     def finish(self, run: Run, wanted: int, patience: Patience | None) -> tuple[StopReason, Result]:
-        """Select; the sites are as selection left them."""
+        """Select; the sites are as selection left them, unless something was asked for besides."""
         stop, driver = run.select(wanted, patience), run.selector
         assert isinstance(driver, Driver)
-        inside, likelihood, d = self.data.given.inside, self.likelihood, driver.size
-        posterior, outside, active = driver.posterior(inside), driver.log_likelihood_outside(), driver.active[:d].copy()
-        known = np.concatenate([active, driver.outside()])
+        found, data, likelihood = self._found(driver, run), self.data, self.likelihood
+        posterior, active = found.posterior, found.active
+        known = np.concatenate([driver.active[: driver.size], driver.outside()])
         if not self.choices.keep:
             driver.release()
             give_back()
-        evidence = log_evidence(posterior, driver.y[:d], likelihood.take(active), outside)
+        evidence = log_evidence(posterior, found.y, likelihood.take(active), found.outside)
         spread = None if isinstance(likelihood, Discrete) else self._residuals(posterior, active, run.last)
-        group = self.data.group
-        told = None if run.telling is None else without_own_site(posterior, active, inside, run.telling, group)
+        inside, group, telling = data.given.inside, data.group, run.telling
+        told = None if telling is None else without_own_site(posterior, active, inside, telling, group)
         return stop, Result(
-            posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [],
-            total_weight(likelihood.take(known), len(known)), self.work.dtype, spread, told,
+            posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, found.converged,
+            found.sweeps, total_weight(likelihood.take(known), len(known)), self.work.dtype, spread, told, found.moves,
         )  # fmt: skip
+
+    def _found(self, driver: Driver, run: Run) -> Refined:
+        """Return what selection has come to, refined if that was asked for."""
+        refine, d = self.choices.refine, driver.size
+        if any(refine) and d:
+            return refined(driver, self.data, self.kernel, self.likelihood, refine, lambda: run.deadline.over)
+        posterior, active, y = driver.posterior(self.data.given.inside), driver.active[:d].copy(), driver.y[:d]
+        return Refined(posterior, active, y, driver.log_likelihood_outside(), True, [], [])
 
     def _residuals(self, posterior: FactorisedPosterior, active: Rows, left: float) -> Floats:
         data, rows = self.data, some_rows(self.data.priority)
