@@ -123,9 +123,10 @@ def initial_rows(initial: Any, n: int) -> Rows:
 
 REFINEMENTS: Final[Mapping[str | None, Refine]] = {
     None: Refine(),
-    "exchange": Refine(exchange=True),
+    "exchange": Refine(exchange=True, by_evidence=True),
+    "entropy": Refine(exchange=True),
     "sweeps": Refine(sweeps=True),
-    "both": Refine(exchange=True, sweeps=True),
+    "both": Refine(exchange=True, by_evidence=True, sweeps=True),
 }
 
 

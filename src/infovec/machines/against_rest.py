@@ -154,7 +154,7 @@ class FactorisedAgainstRest(AgainstRest):
     """The same with sites on the active rows of each class only."""
 
     all_rows = False
-    refinable = Refine(exchange=True, sweeps=True)
+    refinable = Refine(exchange=True, by_evidence=True, sweeps=True)
 
 
 def _gravity(reason: StopReason) -> int:

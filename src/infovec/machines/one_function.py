@@ -132,7 +132,7 @@ class FactorisedFunction(OneFunction):
     """The machine of the papers: the active rows alone have sites."""
 
     all_rows = False
-    refinable = Refine(exchange=True, sweeps=True)
+    refinable = Refine(exchange=True, by_evidence=True, sweeps=True)
 
     @classmethod
     def needs(cls, sizes: Sizes) -> Needs:

@@ -16,8 +16,8 @@ from .work import Refine
 
 __all__ = ["Refined", "refined"]
 
-_MOVES = 1.0  # exchanges at most, for each active row
-_CANDIDATES = 20_000  # rows that may come in: the others have been looked at often enough
+_MOVES = 2.0  # exchanges at most, for each active row
+_CANDIDATES = 2000  # rows outside that the criterion of exchanges is about, and that may come in
 _ROWS = 4096  # looked at at once
 
 
@@ -57,11 +57,12 @@ def refined(
         free = np.sort(free[np.argsort(-data.priority[free], kind="stable")[:_CANDIDATES]])
         nothing = np.zeros(len(free))
         outside = ActiveRows(free, kernel.in_double(inside[free]), data.y[free], nothing, nothing)
-        active, moves, _ = exchange(active, outside, kernel, likelihood, round(_MOVES * len(rows)), over)
+        most = round(_MOVES * len(rows))
+        active, _, moves, _ = exchange(active, outside, kernel, likelihood, most, refine.by_evidence, over)
     if refine.sweeps and len(rows):
         precision, b, converged, sweeps = settle_active(*active, kernel, likelihood)
         sure = precision > 0.0  # one that has vanished in rounding says nothing either way
-        active = active.with_sites(np.where(sure, precision, active.precision), np.where(sure, b, active.b))
+        active = active._replace(precision=np.where(sure, precision, active.precision), b=np.where(sure, b, active.b))
     posterior = active.posterior(kernel)
     left = np.setdiff1d(known, active.rows)
     return Refined(

@@ -16,7 +16,8 @@ __all__ = ["AS_SELECTED", "Choices", "Refine", "Work"]
 class Refine(NamedTuple):
     """What follows the selection of a factorised posterior."""
 
-    exchange: bool = False  # of active rows for others that tell more
+    exchange: bool = False  # of active rows for others
+    by_evidence: bool = False  # whether these raise the evidence, or what the active rows tell of the function
     sweeps: bool = False  # over the active rows, until their sites settle
 
 

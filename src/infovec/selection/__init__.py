@@ -3,7 +3,7 @@
 from .by_bound import Included, select
 from .by_gain import GainDriver
 from .driver import Driver
-from .exchange import ActiveRows, Exchanged, Move, exchange, information
+from .exchange import ActiveRows, Exchanged, Move, exchange
 from .in_turns import InTurns
 from .order import sites_in_order
 from .pairs import choose_pair_schedule, select_pairs
@@ -25,7 +25,6 @@ __all__ = [
     "Selector",
     "choose_pair_schedule",
     "exchange",
-    "information",
     "select",
     "select_pairs",
     "sites_in_order",

@@ -1,0 +1,176 @@
+"""What it would gain to exchange an active row for another one, for many pairs at once."""
+
+import numpy as np
+
+from .._types import Floats, Inputs, Mask, Rows
+from ..likelihoods import Likelihood
+from ..posterior import FactorisedPosterior
+from ..scores import Score, entropy_reduction
+
+__all__ = ["PairPool"]
+
+_MIN_PRECISION = 1e-8  # of a site, in units of the prior precision of its row
+_MIN_SHARE = 1e-12  # of the variance of a row that its own site leaves
+_AT_ONCE = 2_000_000  # numbers
+
+
+class PairPool:
+    r"""Rows whose posterior follows the exchange moves made among some of them.
+
+    Without the site of row j, with :math:`s_j = 1 - \pi_j a_{jj}`, any row i has (Thesis C.3.2, corrected)
+
+    .. math:: \lambda_i^{\setminus j} = a_{ii} + \frac{\pi_j a_{ij}^2}{s_j}, \qquad
+              h_i^{\setminus j} = h_i + \frac{a_{ij} (\pi_j h_j - b_j)}{s_j}.
+
+    To take it in instead raises the information of the active rows by
+
+    .. math:: \Delta_{(j,i)} = -\tfrac12 \log(1 - \lambda_i^{\setminus j} \nu_i) + \tfrac12 \log s_j.
+
+    By how much it raises the log evidence depends on the marginals of all rows, which move by two such steps.
+
+    Parameters
+    ----------
+    rows, X, y
+        The active rows, in the order of the posterior, then all others.
+    posterior : FactorisedPosterior
+    likelihood : Likelihood
+        Of these rows.
+    """
+
+    def __init__(
+        self, rows: Rows, X: Inputs, y: Floats, posterior: FactorisedPosterior, likelihood: Likelihood
+    ) -> None:
+        self.rows, self.X, self.y, self.kernel, self.likelihood = rows, X, y, posterior.kernel, likelihood
+        n, d = len(rows), len(posterior.beta)
+        self.active: Mask = np.arange(n) < d
+        self.prior_var = np.array(self.kernel.diag(X), dtype=np.float64)
+        self._stubs = posterior.reduction @ self._covariance(np.arange(d)).T
+        self.precision, self.b = np.zeros(n), np.zeros(n)
+        self.precision[:d], self.b[:d] = posterior.precision, posterior.precision * posterior.site_mean
+        self.mean, self.log_det = self._stubs.T @ posterior.beta, posterior.log_det_B
+        self.var = self.prior_var - np.einsum("ij,ij->j", self._stubs, self._stubs)
+        exact = posterior.active_marginals()
+        self.mean[:d], self.var[:d] = exact.mean, exact.var
+        self.columns, self.A = np.empty(0, dtype=np.intp), np.empty((n, 0))
+
+    def _covariance(self, at: Rows) -> Floats:
+        """Prior covariances of all rows with some; a row with itself is on the diagonal, with white noise."""
+        K = np.array(self.kernel(self.X, self.X[at]), dtype=np.float64)
+        K[at, np.arange(len(at))] = self.prior_var[at]
+        return K
+
+    def look_at(self, at: Rows) -> None:
+        """Make moves of these rows possible: their posterior covariances with all rows."""
+        self.columns, self.A = at, self._columns_of(at)
+
+    def _columns_of(self, at: Rows) -> Floats:
+        return self._covariance(at) - self._stubs.T @ self._stubs[:, at]
+
+    def _places(self, at: Rows) -> Rows:
+        """Where rows are among the columns."""
+        order = np.argsort(self.columns, kind="stable")
+        return order[np.searchsorted(self.columns, at, sorter=order)]
+
+    def scores(self, score: Score) -> Floats:
+        """Scores of all rows, as if they were to be included."""
+        tilted = self.likelihood.tilted(self.y, self.mean, np.maximum(self.var, _MIN_SHARE * self.prior_var))
+        return score(*tilted, self.mean, self.var)
+
+    def level(self, by_evidence: bool) -> float:
+        """Return the criterion: log evidence of all rows, or half of log |B|."""
+        if not by_evidence:
+            return 0.5 * self.log_det
+        mean, var, precision, b = (part[:, None] for part in (self.mean, self.var, self.precision, self.b))
+        return float(self._evidence(mean, var, precision, b, np.array([self.log_det]))[0])
+
+    def _evidence(self, mean: Floats, var: Floats, precision: Floats, b: Floats, log_det: Floats) -> Floats:
+        r"""Log evidence (SLH eq. 11) from the marginals of all rows, for several posteriors; all of shape (n, k)."""
+        share = np.maximum(1.0 - precision * var, _MIN_SHARE)
+        cavity_mean = (mean - var * b) / share
+        cavity_var = np.maximum(var, _MIN_SHARE * self.prior_var[:, None]) / share
+        n, k = mean.shape
+        likelihood = self.likelihood.take(np.repeat(np.arange(n), k))
+        log_z = likelihood.tilted(np.repeat(self.y, k), cavity_mean.ravel(), cavity_var.ravel()).log_z.reshape(n, k)
+        quadratic = (precision * mean**2 - 2.0 * mean * b + var * b**2) / share
+        log_z_site = 0.5 * (np.log(share) - quadratic)
+        return np.sum(log_z - log_z_site, axis=0) + 0.5 * (np.sum(mean * b, axis=0) - log_det)
+
+    def without(self, at: Rows, by_evidence: bool) -> Floats:
+        """By how much the criterion changes when the sites of some rows are taken out, one at a time."""
+        share = np.maximum(1.0 - self.precision[at] * self.var[at], _MIN_SHARE)
+        if not by_evidence:
+            return 0.5 * np.log(share)
+        found, step = np.empty(len(at)), max(1, _AT_ONCE // len(self.rows))
+        for start in range(0, len(at), step):
+            some = at[start : start + step]
+            found[start : start + step] = self._evidence(*self._taken_out(some))
+        return found - self.level(True)
+
+    def _taken_out(self, at: Rows) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Posteriors without the site of one row, for each of some: mean, var, precision, b and log |B|."""
+        C, k = self._columns_of(at), np.arange(len(at))
+        pi, b, share = self.precision[at], self.b[at], np.maximum(1.0 - self.precision[at] * self.var[at], _MIN_SHARE)
+        mean = self.mean[:, None] + C * ((pi * self.mean[at] - b) / share)
+        var = self.var[:, None] + C**2 * (pi / share)
+        precision, shift = (np.repeat(part[:, None], len(at), axis=1) for part in (self.precision, self.b))
+        precision[at, k] = shift[at, k] = 0.0
+        return mean, var, precision, shift, self.log_det + np.log(share)
+
+    def gains(self, inside: Rows, outside: Rows, by_evidence: bool) -> Floats:
+        """What every pair would gain, shape (inside, outside); -inf where there is no site for the row outside."""
+        return np.stack([self._gains(int(j), outside, by_evidence) for j in inside])
+
+    def with_one_more(self, outside: Rows, by_evidence: bool) -> Floats:
+        """What each of some rows would gain if it came in and none went out."""
+        return self._gains(None, outside, by_evidence)
+
+    def _gains(self, j: int | None, outside: Rows, by_evidence: bool) -> Floats:
+        """What it would gain to take out row j, if any, and take in one of others."""
+        into = self._places(outside)
+        mean, var, C, share = self.mean, self.var, self.A[:, into], 1.0
+        if j is not None:
+            column, pi = self.A[:, self._places(np.array([j]))[0]], self.precision[j]
+            share = max(1.0 - pi * var[j], _MIN_SHARE)
+            mean = mean + column * ((pi * mean[j] - self.b[j]) / share)
+            C = C + np.multiply.outer(column, (pi / share) * self.A[j, into])
+            var = var + column**2 * (pi / share)
+        likelihood, y, h, a = self.likelihood.take(outside), self.y[outside], mean[outside], var[outside]
+        tilted = likelihood.tilted(y, h, a)
+        site = likelihood.site(y, h, a, tilted)
+        fits = (site.precision * self.prior_var[outside] > _MIN_PRECISION) & (a > _MIN_SHARE * self.prior_var[outside])
+        if not by_evidence:
+            return np.where(fits, entropy_reduction(*tilted, h, a) + 0.5 * np.log(share), -np.inf)
+        new, shift = np.where(fits, site.precision, 1.0), np.where(fits, site.b, 0.0)
+        length = 1.0 + new * a
+        precision, b = self._sites_with(j, outside, new, shift)
+        mean, var = mean[:, None] + C * ((shift - new * h) / length), var[:, None] - C**2 * (new / length)
+        evidence = self._evidence(mean, var, precision, b, self.log_det + np.log(share) + np.log(length))
+        return np.where(fits & np.isfinite(evidence), evidence - self.level(True), -np.inf)
+
+    def _sites_with(self, j: int | None, outside: Rows, new: Floats, shift: Floats) -> tuple[Floats, Floats]:
+        """Precisions and shifts of all rows when row j is taken out and one of others in, shape (n, others)."""
+        k = np.arange(len(outside))
+        precision, b = (np.repeat(part[:, None], len(k), axis=1) for part in (self.precision, self.b))
+        if j is not None:
+            precision[j], b[j] = 0.0, 0.0
+        precision[outside, k], b[outside, k] = new, shift
+        return precision, b
+
+    def move(self, j: int, i: int) -> None:
+        """Take row j out, and row i in with the site that matches its moments."""
+        self._multiply(j, -self.precision[j], -self.b[j])
+        self.precision[j], self.b[j], self.active[j] = 0.0, 0.0, False
+        at = np.array([i])
+        likelihood, y, mean, var = self.likelihood.take(at), self.y[at], self.mean[at], self.var[at]
+        site = likelihood.site(y, mean, var, likelihood.tilted(y, mean, var))
+        self._multiply(i, float(site.precision[0]), float(site.b[0]))
+        self.precision[i], self.b[i], self.active[i] = site.precision[0], site.b[0], True
+
+    def _multiply(self, i: int, precision: float, b: float) -> None:
+        """Multiply the posterior by a site on one row, or divide by it."""
+        column, across = self.A[:, self._places(np.array([i]))[0]].copy(), self.A[i].copy()
+        length = 1.0 + precision * self.var[i]
+        self.mean += column * ((b - precision * self.mean[i]) / length)
+        self.var -= column**2 * (precision / length)
+        self.A -= np.multiply.outer(column, (precision / length) * across)
+        self.log_det += float(np.log(length))
