@@ -17,7 +17,7 @@ from .work import Refine
 __all__ = ["Refined", "refined"]
 
 _MOVES = 2.0  # exchanges at most, for each active row
-_CANDIDATES = 2000  # rows outside that the criterion of exchanges is about, and that may come in
+_CANDIDATES = 1000  # rows outside that the criterion of exchanges is about, and that may come in
 _ROWS = 4096  # looked at at once
 
 

@@ -18,8 +18,9 @@ __all__ = ["ActiveRows", "Exchanged", "Move", "exchange"]
 _LEAST = 1e-2  # nats that a move must gain: less is not worth the time
 _LOOKED_AT = 64  # rows outside that are looked at, of which the best
 _INSIDE, _OUTSIDE = 8, 8  # make pairs with so many active rows
+_TRIED = 16  # pairs of each block whose gain is found exactly
 _LOOKS = 200  # blocks of moves at most
-_PATIENCE = 4  # looks in turn without a move, after which there is probably none
+_PATIENCE = 6  # looks in turn without a move, after which there is probably none
 
 
 class ActiveRows(NamedTuple):
@@ -105,7 +106,12 @@ def exchange(
         reached = anew.level(by_evidence)
         if not reached >= level[-1]:
             break
-        before, (active, outside), pool, level = pool.rows, after, anew, [*level, reached]
+        before, (active, outside), pool, level = (
+            pool.rows,
+            after,
+            anew,
+            [*level, reached],
+        )
         moves += [Move(int(before[j]), int(before[i]), gain) for j, i, gain in made]
     return Exchanged(active, outside, moves, level)
 
@@ -113,18 +119,24 @@ def exchange(
 def _pool(active: ActiveRows, outside: ActiveRows, kernel: Kernel, likelihood: Likelihood) -> PairPool:
     """Make the pool of all rows, the active ones first."""
     every = active.and_(outside)
-    return PairPool(every.rows, every.X, every.y, active.posterior(kernel), likelihood.take(every.rows))
+    return PairPool(
+        every.rows,
+        every.X,
+        every.y,
+        active.posterior(kernel),
+        likelihood.take(every.rows),
+    )
 
 
 def _in_turn(pool: PairPool, d: int, by_evidence: bool, turn: int) -> tuple[Rows, Rows]:
     """Positions of active rows and others of which pairs are made, which the pool then looks at."""
     n = len(pool.rows)
-    useless = np.argsort(-pool.without(np.arange(d), by_evidence), kind="stable")[: _INSIDE // 2]
+    useless = np.argsort(-pool.without(np.arange(d), by_evidence, exact=False), kind="stable")[: _INSIDE // 2]
     telling = np.argsort(-pool.scores(entropy_reduction)[d:], kind="stable")[: _LOOKED_AT // 2]
     inside = np.unique(np.concatenate([useless, _next(turn, _INSIDE // 2, d)]))
     outside = d + np.unique(np.concatenate([telling, _next(turn, _LOOKED_AT // 2, n - d)]))
     pool.look_at(np.concatenate([inside, outside]))
-    best = np.argsort(-pool.with_one_more(outside, by_evidence), kind="stable")[:_OUTSIDE]
+    best = np.argsort(-pool.with_one_more(outside, by_evidence, exact=False), kind="stable")[:_OUTSIDE]
     return inside, outside[best]
 
 
@@ -135,15 +147,18 @@ def _next(turn: int, size: int, n: int) -> Rows:
 
 def _block(pool: PairPool, inside: Rows, outside: Rows, most: int, by_evidence: bool) -> list[tuple[int, int, float]]:
     """Make moves among these rows, each row at most once, the best first; return positions and what each gained."""
-    gain = pool.gains(inside, outside, by_evidence)
-    made: list[tuple[int, int, float]] = []
+    gain = pool.gains(inside, outside, by_evidence, exact=False)
+    made, tried = list[tuple[int, int, float]](), 0
     for k in np.argsort(-gain, axis=None, kind="stable"):
         j, i = inside[k // len(outside)], outside[k % len(outside)]
-        if gain.flat[k] < _LEAST or len(made) == most:
+        if gain.flat[k] < _LEAST or len(made) == most or tried == _TRIED:
             break
         if not pool.active[j] or pool.active[i]:
             continue
-        now = float(pool.gains(np.array([j]), np.array([i]), by_evidence)[0, 0]) if made else float(gain.flat[k])
+        now, tried = (
+            float(pool.gains(np.array([j]), np.array([i]), by_evidence)[0, 0]),
+            tried + 1,
+        )
         if now >= _LEAST:
             pool.move(j, i)
             made.append((int(j), int(i), now))
@@ -151,7 +166,10 @@ def _block(pool: PairPool, inside: Rows, outside: Rows, most: int, by_evidence: 
 
 
 def _exchanged(
-    active: ActiveRows, outside: ActiveRows, pool: PairPool, made: list[tuple[int, int, float]]
+    active: ActiveRows,
+    outside: ActiveRows,
+    pool: PairPool,
+    made: list[tuple[int, int, float]],
 ) -> tuple[ActiveRows, ActiveRows]:
     """Active rows and others after some moves, in which two rows have changed places each."""
     d, order = len(active.rows), np.arange(len(pool.rows))

@@ -3,7 +3,8 @@
 import numpy as np
 
 from .._types import Floats, Inputs, Mask, Rows
-from ..likelihoods import Likelihood
+from ..likelihoods import Likelihood, Tilted
+from ..likelihoods.parts import in_parts
 from ..posterior import FactorisedPosterior
 from ..scores import Score, entropy_reduction
 
@@ -38,20 +39,34 @@ class PairPool:
     """
 
     def __init__(
-        self, rows: Rows, X: Inputs, y: Floats, posterior: FactorisedPosterior, likelihood: Likelihood
+        self,
+        rows: Rows,
+        X: Inputs,
+        y: Floats,
+        posterior: FactorisedPosterior,
+        likelihood: Likelihood,
     ) -> None:
-        self.rows, self.X, self.y, self.kernel, self.likelihood = rows, X, y, posterior.kernel, likelihood
+        self.rows, self.X, self.y, self.kernel, self.likelihood = (
+            rows,
+            X,
+            y,
+            posterior.kernel,
+            likelihood,
+        )
         n, d = len(rows), len(posterior.beta)
         self.active: Mask = np.arange(n) < d
         self.prior_var = np.array(self.kernel.diag(X), dtype=np.float64)
         self._stubs = posterior.reduction @ self._covariance(np.arange(d)).T
         self.precision, self.b = np.zeros(n), np.zeros(n)
-        self.precision[:d], self.b[:d] = posterior.precision, posterior.precision * posterior.site_mean
+        self.precision[:d], self.b[:d] = (
+            posterior.precision,
+            posterior.precision * posterior.site_mean,
+        )
         self.mean, self.log_det = self._stubs.T @ posterior.beta, posterior.log_det_B
         self.var = self.prior_var - np.einsum("ij,ij->j", self._stubs, self._stubs)
         exact = posterior.active_marginals()
         self.mean[:d], self.var[:d] = exact.mean, exact.var
-        self.columns, self.A = np.empty(0, dtype=np.intp), np.empty((n, 0))
+        self.look_at(np.empty(0, dtype=np.intp))
 
     def _covariance(self, at: Rows) -> Floats:
         """Prior covariances of all rows with some; a row with itself is on the diagonal, with white noise."""
@@ -62,6 +77,20 @@ class PairPool:
     def look_at(self, at: Rows) -> None:
         """Make moves of these rows possible: their posterior covariances with all rows."""
         self.columns, self.A = at, self._columns_of(at)
+        near = self.active.copy()
+        near[at] = True
+        self._near, self._far, self._known = (
+            np.flatnonzero(near),
+            np.flatnonzero(~near),
+            self._tilted(slice(None)),
+        )
+        self._known_mean, self._known_var = self.mean.copy(), self.var.copy()
+
+    def _tilted(self, at: Rows | slice) -> Tilted:
+        """Moments of some rows without a site."""
+        var = np.maximum(self.var[at], _MIN_SHARE * self.prior_var[at])
+        some = self.likelihood if isinstance(at, slice) else self.likelihood.take(at)
+        return some.tilted(self.y[at], self.mean[at], var)
 
     def _columns_of(self, at: Rows) -> Floats:
         return self._covariance(at) - self._stubs.T @ self._stubs[:, at]
@@ -73,29 +102,65 @@ class PairPool:
 
     def scores(self, score: Score) -> Floats:
         """Scores of all rows, as if they were to be included."""
-        tilted = self.likelihood.tilted(self.y, self.mean, np.maximum(self.var, _MIN_SHARE * self.prior_var))
-        return score(*tilted, self.mean, self.var)
+        return score(*self._tilted(slice(None)), self.mean, self.var)
 
-    def level(self, by_evidence: bool) -> float:
+    def level(self, by_evidence: bool, exact: bool = True) -> float:
         """Return the criterion: log evidence of all rows, or half of log |B|."""
         if not by_evidence:
             return 0.5 * self.log_det
         mean, var, precision, b = (part[:, None] for part in (self.mean, self.var, self.precision, self.b))
-        return float(self._evidence(mean, var, precision, b, np.array([self.log_det]))[0])
+        return float(self._evidence(mean, var, precision, b, np.array([self.log_det]), exact)[0])
 
-    def _evidence(self, mean: Floats, var: Floats, precision: Floats, b: Floats, log_det: Floats) -> Floats:
-        r"""Log evidence (SLH eq. 11) from the marginals of all rows, for several posteriors; all of shape (n, k)."""
+    def _evidence(
+        self,
+        mean: Floats,
+        var: Floats,
+        precision: Floats,
+        b: Floats,
+        log_det: Floats,
+        exact: bool,
+    ) -> Floats:
+        r"""Log evidence (SLH eq. 11) from the marginals of all rows, for several posteriors; all of shape (n, k).
+
+        Unless exact, rows that have no site before or after count by an expansion around their marginals now,
+
+        .. math:: \log Z_i(h + \delta, a + \epsilon) \approx
+                  \log Z_i + g_i \delta - \tfrac12 \nu_i \delta^2 + \tfrac12 (g_i^2 - \nu_i) \epsilon.
+        """
+        at = np.arange(len(mean)) if exact else self._near
+        total = self._terms(at, mean[at], var[at], precision[at], b[at]) - 0.5 * log_det
+        return total if exact else total + self._expanded(mean[self._far], var[self._far])
+
+    def _terms(self, at: Rows, mean: Floats, var: Floats, precision: Floats, b: Floats) -> Floats:
+        """Terms of some rows of the evidence."""
         share = np.maximum(1.0 - precision * var, _MIN_SHARE)
         cavity_mean = (mean - var * b) / share
-        cavity_var = np.maximum(var, _MIN_SHARE * self.prior_var[:, None]) / share
-        n, k = mean.shape
-        likelihood = self.likelihood.take(np.repeat(np.arange(n), k))
-        log_z = likelihood.tilted(np.repeat(self.y, k), cavity_mean.ravel(), cavity_var.ravel()).log_z.reshape(n, k)
+        cavity_var = np.maximum(var, _MIN_SHARE * self.prior_var[at, None]) / share
+        every = np.repeat(at, mean.shape[1])
+        log_z: Floats = in_parts(
+            _log_z,
+            self.likelihood.take(every),
+            self.y[every],
+            cavity_mean.ravel(),
+            cavity_var.ravel(),
+        )
         quadratic = (precision * mean**2 - 2.0 * mean * b + var * b**2) / share
         log_z_site = 0.5 * (np.log(share) - quadratic)
-        return np.sum(log_z - log_z_site, axis=0) + 0.5 * (np.sum(mean * b, axis=0) - log_det)
+        return np.sum(log_z.reshape(mean.shape) - log_z_site + 0.5 * mean * b, axis=0)
 
-    def without(self, at: Rows, by_evidence: bool) -> Floats:
+    def _expanded(self, mean: Floats, var: Floats) -> Floats:
+        """Terms of rows that have no site, from what is known of them now."""
+        log_z, g, nu = (part[self._far, None] for part in self._known)
+        delta, epsilon = (
+            mean - self._known_mean[self._far, None],
+            var - self._known_var[self._far, None],
+        )
+        return np.sum(
+            log_z + g * delta - 0.5 * nu * delta**2 + 0.5 * (g**2 - nu) * epsilon,
+            axis=0,
+        )
+
+    def without(self, at: Rows, by_evidence: bool, exact: bool = True) -> Floats:
         """By how much the criterion changes when the sites of some rows are taken out, one at a time."""
         share = np.maximum(1.0 - self.precision[at] * self.var[at], _MIN_SHARE)
         if not by_evidence:
@@ -103,28 +168,32 @@ class PairPool:
         found, step = np.empty(len(at)), max(1, _AT_ONCE // len(self.rows))
         for start in range(0, len(at), step):
             some = at[start : start + step]
-            found[start : start + step] = self._evidence(*self._taken_out(some))
-        return found - self.level(True)
+            found[start : start + step] = self._evidence(*self._taken_out(some), exact)
+        return found - self.level(True, exact)
 
     def _taken_out(self, at: Rows) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """Posteriors without the site of one row, for each of some: mean, var, precision, b and log |B|."""
         C, k = self._columns_of(at), np.arange(len(at))
-        pi, b, share = self.precision[at], self.b[at], np.maximum(1.0 - self.precision[at] * self.var[at], _MIN_SHARE)
+        pi, b, share = (
+            self.precision[at],
+            self.b[at],
+            np.maximum(1.0 - self.precision[at] * self.var[at], _MIN_SHARE),
+        )
         mean = self.mean[:, None] + C * ((pi * self.mean[at] - b) / share)
         var = self.var[:, None] + C**2 * (pi / share)
         precision, shift = (np.repeat(part[:, None], len(at), axis=1) for part in (self.precision, self.b))
         precision[at, k] = shift[at, k] = 0.0
         return mean, var, precision, shift, self.log_det + np.log(share)
 
-    def gains(self, inside: Rows, outside: Rows, by_evidence: bool) -> Floats:
+    def gains(self, inside: Rows, outside: Rows, by_evidence: bool, exact: bool = True) -> Floats:
         """What every pair would gain, shape (inside, outside); -inf where there is no site for the row outside."""
-        return np.stack([self._gains(int(j), outside, by_evidence) for j in inside])
+        return np.stack([self._gains(int(j), outside, by_evidence, exact) for j in inside])
 
-    def with_one_more(self, outside: Rows, by_evidence: bool) -> Floats:
+    def with_one_more(self, outside: Rows, by_evidence: bool, exact: bool = True) -> Floats:
         """What each of some rows would gain if it came in and none went out."""
-        return self._gains(None, outside, by_evidence)
+        return self._gains(None, outside, by_evidence, exact)
 
-    def _gains(self, j: int | None, outside: Rows, by_evidence: bool) -> Floats:
+    def _gains(self, j: int | None, outside: Rows, by_evidence: bool, exact: bool) -> Floats:
         """What it would gain to take out row j, if any, and take in one of others."""
         into = self._places(outside)
         mean, var, C, share = self.mean, self.var, self.A[:, into], 1.0
@@ -134,7 +203,12 @@ class PairPool:
             mean = mean + column * ((pi * mean[j] - self.b[j]) / share)
             C = C + np.multiply.outer(column, (pi / share) * self.A[j, into])
             var = var + column**2 * (pi / share)
-        likelihood, y, h, a = self.likelihood.take(outside), self.y[outside], mean[outside], var[outside]
+        likelihood, y, h, a = (
+            self.likelihood.take(outside),
+            self.y[outside],
+            mean[outside],
+            var[outside],
+        )
         tilted = likelihood.tilted(y, h, a)
         site = likelihood.site(y, h, a, tilted)
         fits = (site.precision * self.prior_var[outside] > _MIN_PRECISION) & (a > _MIN_SHARE * self.prior_var[outside])
@@ -143,9 +217,19 @@ class PairPool:
         new, shift = np.where(fits, site.precision, 1.0), np.where(fits, site.b, 0.0)
         length = 1.0 + new * a
         precision, b = self._sites_with(j, outside, new, shift)
-        mean, var = mean[:, None] + C * ((shift - new * h) / length), var[:, None] - C**2 * (new / length)
-        evidence = self._evidence(mean, var, precision, b, self.log_det + np.log(share) + np.log(length))
-        return np.where(fits & np.isfinite(evidence), evidence - self.level(True), -np.inf)
+        mean, var = (
+            mean[:, None] + C * ((shift - new * h) / length),
+            var[:, None] - C**2 * (new / length),
+        )
+        evidence = self._evidence(
+            mean,
+            var,
+            precision,
+            b,
+            self.log_det + np.log(share) + np.log(length),
+            exact,
+        )
+        return np.where(fits & np.isfinite(evidence), evidence - self.level(True, exact), -np.inf)
 
     def _sites_with(self, j: int | None, outside: Rows, new: Floats, shift: Floats) -> tuple[Floats, Floats]:
         """Precisions and shifts of all rows when row j is taken out and one of others in, shape (n, others)."""
@@ -161,16 +245,26 @@ class PairPool:
         self._multiply(j, -self.precision[j], -self.b[j])
         self.precision[j], self.b[j], self.active[j] = 0.0, 0.0, False
         at = np.array([i])
-        likelihood, y, mean, var = self.likelihood.take(at), self.y[at], self.mean[at], self.var[at]
-        site = likelihood.site(y, mean, var, likelihood.tilted(y, mean, var))
+        site = self.likelihood.take(at).site(self.y[at], self.mean[at], self.var[at], self._tilted(at))
         self._multiply(i, float(site.precision[0]), float(site.b[0]))
-        self.precision[i], self.b[i], self.active[i] = site.precision[0], site.b[0], True
+        self.precision[i], self.b[i], self.active[i] = (
+            site.precision[0],
+            site.b[0],
+            True,
+        )
 
     def _multiply(self, i: int, precision: float, b: float) -> None:
         """Multiply the posterior by a site on one row, or divide by it."""
-        column, across = self.A[:, self._places(np.array([i]))[0]].copy(), self.A[i].copy()
+        column, across = (
+            self.A[:, self._places(np.array([i]))[0]].copy(),
+            self.A[i].copy(),
+        )
         length = 1.0 + precision * self.var[i]
         self.mean += column * ((b - precision * self.mean[i]) / length)
         self.var -= column**2 * (precision / length)
         self.A -= np.multiply.outer(column, (precision / length) * across)
         self.log_det += float(np.log(length))
+
+
+def _log_z(likelihood: Likelihood, y: Floats, mean: Floats, var: Floats) -> Floats:
+    return likelihood.tilted(y, mean, var).log_z
