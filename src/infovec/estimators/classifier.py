@@ -114,10 +114,12 @@ class IVMClassifier(Certifying):
         is chosen afterwards by rows left out (``likelihood_.spread`` and ``power``), which is for more than two classes
         without an order, and for two where ``learn`` is not None. Elsewhere it is True: with ``learn=None``, for three
         or more ordered categories and for numbers.
-    refine : {"exchange", "sweeps", "both", None}
+    refine : {"auto", "exchange", "entropy", "sweeps", "both", None}
         For "factorised", after selection (Thesis 4.4.1). "exchange": active rows are exchanged for others as long as
-        that tells more of the function. "sweeps": the sites of the active rows are updated until they settle. "both":
-        one after the other.
+        that raises the evidence, those of ``initial`` excepted. "entropy": as long as the active rows then tell more of
+        the function, by the scores of the Thesis. "sweeps": the sites of the active rows are updated until they settle.
+        "both": exchanges by the evidence, then sweeps. None leaves the selection of the papers as it is. "auto" is
+        "exchange" where parameters are learned and classes are not coupled, which predicts better, and else None.
     max_memory : int or str, optional
         Bytes, or a text such as "2GB", that training may take beyond the inputs; half of what is available by default.
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not
@@ -205,7 +207,7 @@ class IVMClassifier(Certifying):
         initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
-        refine: str | None = None,
+        refine: str | None = "auto",
         max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",

@@ -77,7 +77,7 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
-        refine: str | None = None,
+        refine: str | None = "auto",
         max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",

@@ -9,7 +9,7 @@ from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..machines.prepare import Looking, Settings
-from ..machines.work import Refine
+from ..machines.work import AS_SELECTED, Refine
 from ..scores import RULES, Rule
 from .kinds import APPROXIMATIONS
 from .limits import memory_limit
@@ -121,20 +121,25 @@ def initial_rows(initial: Any, n: int) -> Rows:
     return rows.astype(np.intp)
 
 
-REFINEMENTS: Final[Mapping[str | None, Refine]] = {
-    None: Refine(),
-    "exchange": Refine(exchange=True, by_evidence=True),
+BY_EVIDENCE: Final = Refine(exchange=True, by_evidence=True)
+REFINEMENTS: Final[Mapping[str | None, Refine | None]] = {
+    "auto": None,
+    None: AS_SELECTED,
+    "exchange": BY_EVIDENCE,
     "entropy": Refine(exchange=True),
     "sweeps": Refine(sweeps=True),
-    "both": Refine(exchange=True, by_evidence=True, sweeps=True),
+    "both": BY_EVIDENCE._replace(sweeps=True),
 }
 
 
 def refinement(estimator: Any) -> Refine:
     """Return what follows selection, if the posterior is one that is refined."""
     check_choice("refine", estimator.refine, list(REFINEMENTS))
-    found = REFINEMENTS[estimator.refine]
-    if any(found) and APPROXIMATIONS[estimator.approximation].all_rows:
+    all_rows, found = APPROXIMATIONS[estimator.approximation].all_rows, REFINEMENTS[estimator.refine]
+    if found is None:
+        coupled = getattr(estimator, "n_classes_", 2) > 2 and getattr(estimator, "multi_class", "ovr") != "ovr"
+        return BY_EVIDENCE if not (all_rows or coupled or estimator.learn is None) else AS_SELECTED
+    if any(found) and all_rows:
         raise ParameterError(
             f"refine={estimator.refine!r} is for approximation='factorised': where all rows have sites, these settle "
             "in any case; leave refine=None"

@@ -166,7 +166,8 @@ class FactorisedFunction(OneFunction):
         """Return what selection has come to, refined if that was asked for."""
         refine, d = self.choices.refine, driver.size
         if any(refine) and d:
-            return refined(driver, self.data, self.kernel, self.likelihood, refine, lambda: run.deadline.over)
+            model, stay = (self.kernel, self.likelihood), self.work.initial
+            return refined(driver, self.data, *model, refine, stay, lambda: run.deadline.over)
         posterior, active, y = driver.posterior(self.data.given.inside), driver.active[:d].copy(), driver.y[:d]
         return Refined(posterior, active, y, driver.log_likelihood_outside(), True, [], [])
 

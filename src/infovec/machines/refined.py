@@ -34,7 +34,13 @@ class Refined(NamedTuple):
 
 
 def refined(
-    driver: Driver, data: Data, kernel: Kernel, likelihood: Likelihood, refine: Refine, over: Callable[[], bool]
+    driver: Driver,
+    data: Data,
+    kernel: Kernel,
+    likelihood: Likelihood,
+    refine: Refine,
+    stay: Rows,
+    over: Callable[[], bool],
 ) -> Refined:
     """Return what a selection becomes; the driver stays as it is.
 
@@ -45,6 +51,8 @@ def refined(
     data : Data
     kernel, likelihood
     refine : Refine
+    stay : array of int
+        Rows that were asked for by name, and are not exchanged.
     over : callable
         Whether there is no time left.
     """
@@ -58,7 +66,7 @@ def refined(
         nothing = np.zeros(len(free))
         outside = ActiveRows(free, kernel.in_double(inside[free]), data.y[free], nothing, nothing)
         most = round(_MOVES * len(rows))
-        active, _, moves, _ = exchange(active, outside, kernel, likelihood, most, refine.by_evidence, over)
+        active, _, moves, _ = exchange(active, outside, kernel, likelihood, most, refine.by_evidence, stay, over)
     if refine.sweeps and len(rows):
         precision, b, converged, sweeps = settle_active(*active, kernel, likelihood)
         sure = precision > 0.0  # one that has vanished in rounding says nothing either way

@@ -69,6 +69,7 @@ def exchange(
     likelihood: Likelihood,
     most: int,
     by_evidence: bool = True,
+    stay: Rows | None = None,
     over: Callable[[], bool] = lambda: False,
 ) -> Exchanged:
     """Make exchange moves, in blocks, as long as they raise the criterion.
@@ -89,14 +90,18 @@ def exchange(
     by_evidence : bool
         Whether the criterion is the log evidence of all these rows (SLH eq. 11), or what the active rows tell of the
         function, whatever the others are: the fall in entropy.
+    stay : array of int, optional
+        Active rows that are not exchanged.
     over : callable
         Whether to end after the block under way.
     """
-    turn, idle = 0, 0
+    turn, idle, bound = 0, 0, np.empty(0, dtype=np.intp) if stay is None else stay
+    possible = len(outside.rows) > 0 and not np.all(np.isin(active.rows, bound))
     pool = _pool(active, outside, kernel, likelihood)
     moves, level = list[Move](), [pool.level(by_evidence)]
-    while len(moves) < most and idle < _PATIENCE and turn < _LOOKS and len(outside.rows) and not over():
-        inside, others = _in_turn(pool, len(active.rows), by_evidence, turn)
+    while len(moves) < most and idle < _PATIENCE and turn < _LOOKS and possible and not over():
+        free = np.flatnonzero(~np.isin(active.rows, bound))
+        inside, others = _in_turn(pool, free, by_evidence, turn)
         made = _block(pool, inside, others, most - len(moves), by_evidence)
         turn, idle = turn + 1, 0 if made else idle + 1
         if not made:
@@ -128,12 +133,12 @@ def _pool(active: ActiveRows, outside: ActiveRows, kernel: Kernel, likelihood: L
     )
 
 
-def _in_turn(pool: PairPool, d: int, by_evidence: bool, turn: int) -> tuple[Rows, Rows]:
+def _in_turn(pool: PairPool, free: Rows, by_evidence: bool, turn: int) -> tuple[Rows, Rows]:
     """Positions of active rows and others of which pairs are made, which the pool then looks at."""
-    n = len(pool.rows)
-    useless = np.argsort(-pool.without(np.arange(d), by_evidence, exact=False), kind="stable")[: _INSIDE // 2]
+    n, d = len(pool.rows), int(np.sum(pool.active))
+    useless = np.argsort(-pool.without(free, by_evidence, exact=False), kind="stable")[: _INSIDE // 2]
     telling = np.argsort(-pool.scores(entropy_reduction)[d:], kind="stable")[: _LOOKED_AT // 2]
-    inside = np.unique(np.concatenate([useless, _next(turn, _INSIDE // 2, d)]))
+    inside = free[np.unique(np.concatenate([useless, _next(turn, _INSIDE // 2, len(free))]))]
     outside = d + np.unique(np.concatenate([telling, _next(turn, _LOOKED_AT // 2, n - d)]))
     pool.look_at(np.concatenate([inside, outside]))
     best = np.argsort(-pool.with_one_more(outside, by_evidence, exact=False), kind="stable")[:_OUTSIDE]
