@@ -107,16 +107,16 @@ def brute_force(active, outside, j, i, likelihood, by_evidence):
 @pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=str)
 @pytest.mark.parametrize("by_evidence", [True, False])
 def test_what_pairs_gain_is_what_brute_force_finds(likelihood, by_evidence):
-    active, outside = rows(likelihood, n=20, d=6)
+    active, outside = rows(likelihood, n=16, d=5)
     pool, _ = pool_of(active, outside, likelihood)
-    pool.look_at(np.arange(20))
-    gains = pool.gains(np.arange(6), np.arange(6, 20), by_evidence)
+    pool.look_at(np.arange(16))
+    gains = pool.gains(np.arange(5), np.arange(5, 16), by_evidence)
     before = active.posterior(KERNEL)
     log_z = likelihood.tilted(outside.y, *before.predict(outside.X)).log_z
     level = log_evidence(before, active.y, likelihood, float(log_z.sum())) if by_evidence else 0.5 * before.log_det_B
     assert pool.level(by_evidence) == pytest.approx(level, abs=1e-8)
-    for j in range(6):
-        for i in range(14):
+    for j in range(5):
+        for i in range(11):
             if np.isfinite(gains[j, i]):
                 after = brute_force(active, outside, j, i, likelihood, by_evidence)
                 assert gains[j, i] == pytest.approx(after - level, abs=1e-7)
@@ -144,11 +144,32 @@ def test_what_is_lost_without_a_row_and_gained_with_one_more():
         assert won[3] == pytest.approx(other.level(by_evidence) - pool.level(by_evidence), abs=1e-8)
 
 
+def test_pairs_are_looked_for_by_an_expansion():
+    """Of second order in the means and first order in the variances: half the step leaves a quarter of the error."""
+    likelihood = Probit(0.2)
+    active, outside = rows(likelihood, n=300, d=80)
+    errors = []
+    for share in (1e-1, 5e-2):  # sites that say little move little
+        some = active._replace(precision=np.where(np.arange(80) < 8, share, 1.0) * active.precision,
+                               b=np.where(np.arange(80) < 8, share, 1.0) * active.b)  # fmt: skip
+        pool, _ = pool_of(some, outside, likelihood)
+        errors.append(np.abs(pool.without(np.arange(8), True, exact=False) - pool.without(np.arange(8), True)).max())
+    assert errors[0] < 1e-2
+    assert errors[1] < 0.35 * errors[0]
+    pool, _ = pool_of(active, outside, likelihood)
+    pool.look_at(np.arange(70, 90))
+    rough, exact = (pool.gains(np.arange(70, 80), np.arange(80, 90), True, exact=e) for e in (False, True))
+    assert np.corrcoef(rough.ravel(), exact.ravel())[0, 1] > 0.99
+    for each in (False, True):
+        assert pool.level(True, exact=each) == pytest.approx(pool.level(True), rel=1e-12)
+
+
 @pytest.mark.parametrize("by_evidence", [True, False])
 @pytest.mark.parametrize("likelihood", [Probit(0.1), Gaussian(0.2), Poisson(0.3), StudentT(0.4, 4.0)], ids=str)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_criterion_never_falls(likelihood, by_evidence, seed):
-    active, outside = rows(likelihood, n=90, d=15, seed=seed)
+    n, d = (24, 6) if isinstance(likelihood, Poisson) else (90, 15)  # by quadrature
+    active, outside = rows(likelihood, n=n, d=d, seed=seed)
     found = exchange(active, outside, KERNEL, likelihood, 60, by_evidence)
     assert len(found.moves) > 0
     assert np.all(np.diff(found.level) >= 0.0)
@@ -160,6 +181,18 @@ def test_the_criterion_never_falls(likelihood, by_evidence, seed):
     for move in found.moves:
         gone = gone - {move.out} | {move.into}
     assert gone == set(found.active.rows)
+
+
+def test_rows_that_stay_stay():
+    likelihood = Probit(0.1)
+    active, outside = rows(likelihood, n=90, d=15)
+    found = exchange(active, outside, KERNEL, likelihood, 60, stay=active.rows[:10])
+    assert len(found.moves) > 0
+    assert set(active.rows[:10]) <= set(found.active.rows)
+    assert exchange(active, outside, KERNEL, likelihood, 60, stay=active.rows).moves == []
+    assert exchange(active, outside.take(np.arange(0)), KERNEL, likelihood, 60).moves == []
+    assert exchange(active, outside, KERNEL, likelihood, 60, over=lambda: True).moves == []
+    assert len(exchange(active, outside, KERNEL, likelihood, 3).moves) == 3
 
 
 def test_a_thousand_moves_leave_no_drift():
@@ -249,6 +282,20 @@ def test_the_model_is_that_of_its_sites_and_the_moves_are_told():
     assert len(history["exchange_out"]) == len(history["exchange_in"]) == len(history["exchange_gain"]) > 0
     assert np.all(history["exchange_gain"] > 0.0)
     assert set(history["exchange_in"]) & set(model.active_)
+
+
+def test_exchanges_are_the_default_where_parameters_are_learned():
+    X, f = data()
+    settings = {"approximation": "factorised", "n_active": 15, "random_state": 0}
+    learned = IVMClassifier(**settings, initial=[3, 8]).fit(X, f > 0.0)
+    assert "exchange_in" in learned.history_
+    assert {3, 8} <= set(learned.active_)
+    for model in (
+        IVMClassifier(**settings, kernel=KERNEL, learn=None).fit(X, f > 0.0),
+        IVMClassifier(**settings, refine=None).fit(X, f > 0.0),
+        IVMClassifier(n_active=15, random_state=0).fit(X, f > 0.0),
+    ):
+        assert "exchange_in" not in model.history_
 
 
 def test_growth_goes_on_from_the_selection():

@@ -1,5 +1,7 @@
 """What it would gain to exchange an active row for another one, for many pairs at once."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._types import Floats, Inputs, Mask, Rows
@@ -84,7 +86,7 @@ class PairPool:
             np.flatnonzero(~near),
             self._tilted(slice(None)),
         )
-        self._known_mean, self._known_var = self.mean.copy(), self.var.copy()
+        self._known_mean, self._known_var, self._levels = self.mean.copy(), self.var.copy(), dict[bool, float]()
 
     def _tilted(self, at: Rows | slice) -> Tilted:
         """Moments of some rows without a site."""
@@ -108,8 +110,10 @@ class PairPool:
         """Return the criterion: log evidence of all rows, or half of log |B|."""
         if not by_evidence:
             return 0.5 * self.log_det
-        mean, var, precision, b = (part[:, None] for part in (self.mean, self.var, self.precision, self.b))
-        return float(self._evidence(mean, var, precision, b, np.array([self.log_det]), exact)[0])
+        if exact not in self._levels:
+            mean, var, precision, b = (part[:, None] for part in (self.mean, self.var, self.precision, self.b))
+            self._levels[exact] = float(self._evidence(mean, var, precision, b, np.array([self.log_det]), exact)[0])
+        return self._levels[exact]
 
     def _evidence(
         self,
@@ -187,14 +191,27 @@ class PairPool:
 
     def gains(self, inside: Rows, outside: Rows, by_evidence: bool, exact: bool = True) -> Floats:
         """What every pair would gain, shape (inside, outside); -inf where there is no site for the row outside."""
-        return np.stack([self._gains(int(j), outside, by_evidence, exact) for j in inside])
+        return self._gains([int(j) for j in inside], outside, by_evidence, exact)
 
     def with_one_more(self, outside: Rows, by_evidence: bool, exact: bool = True) -> Floats:
         """What each of some rows would gain if it came in and none went out."""
-        return self._gains(None, outside, by_evidence, exact)
+        return self._gains([None], outside, by_evidence, exact)[0]
 
-    def _gains(self, j: int | None, outside: Rows, by_evidence: bool, exact: bool) -> Floats:
-        """What it would gain to take out row j, if any, and take in one of others."""
+    def _gains(self, inside: Sequence[int | None], outside: Rows, by_evidence: bool, exact: bool) -> Floats:
+        moved = [self._instead_of(j, outside) for j in inside]
+        fits, gain = (np.stack([part[k] for part in moved]) for k in (0, 1))
+        if by_evidence:
+            mean, var, precision, b = (np.hstack([part[k] for part in moved]) for k in (2, 3, 4, 5))
+            evidence = self._evidence(mean, var, precision, b, self.log_det + 2.0 * gain.ravel(), exact)
+            gain = evidence.reshape(gain.shape) - self.level(True, exact)
+        return np.where(fits & np.isfinite(gain), gain, -np.inf)
+
+    def _instead_of(self, j: int | None, outside: Rows) -> tuple[Floats, ...]:
+        """The posteriors if row j, if any, is taken out and one of others in.
+
+        Returns whether there is one, what it gains in information, and means, variances, precisions and shifts of
+        all rows, shape (n, others).
+        """
         into = self._places(outside)
         mean, var, C, share = self.mean, self.var, self.A[:, into], 1.0
         if j is not None:
@@ -203,33 +220,15 @@ class PairPool:
             mean = mean + column * ((pi * mean[j] - self.b[j]) / share)
             C = C + np.multiply.outer(column, (pi / share) * self.A[j, into])
             var = var + column**2 * (pi / share)
-        likelihood, y, h, a = (
-            self.likelihood.take(outside),
-            self.y[outside],
-            mean[outside],
-            var[outside],
-        )
+        likelihood, y, h, a = self.likelihood.take(outside), self.y[outside], mean[outside], var[outside]
         tilted = likelihood.tilted(y, h, a)
         site = likelihood.site(y, h, a, tilted)
         fits = (site.precision * self.prior_var[outside] > _MIN_PRECISION) & (a > _MIN_SHARE * self.prior_var[outside])
-        if not by_evidence:
-            return np.where(fits, entropy_reduction(*tilted, h, a) + 0.5 * np.log(share), -np.inf)
-        new, shift = np.where(fits, site.precision, 1.0), np.where(fits, site.b, 0.0)
+        gain = np.where(fits, entropy_reduction(*tilted, h, a), 0.0) + 0.5 * np.log(share)
+        new, shift = np.where(fits, site.precision, 0.0), np.where(fits, site.b, 0.0)
         length = 1.0 + new * a
-        precision, b = self._sites_with(j, outside, new, shift)
-        mean, var = (
-            mean[:, None] + C * ((shift - new * h) / length),
-            var[:, None] - C**2 * (new / length),
-        )
-        evidence = self._evidence(
-            mean,
-            var,
-            precision,
-            b,
-            self.log_det + np.log(share) + np.log(length),
-            exact,
-        )
-        return np.where(fits & np.isfinite(evidence), evidence - self.level(True, exact), -np.inf)
+        moved = mean[:, None] + C * ((shift - new * h) / length), var[:, None] - C**2 * (new / length)
+        return fits, gain, *moved, *self._sites_with(j, outside, new, shift)
 
     def _sites_with(self, j: int | None, outside: Rows, new: Floats, shift: Floats) -> tuple[Floats, Floats]:
         """Precisions and shifts of all rows when row j is taken out and one of others in, shape (n, others)."""
@@ -263,7 +262,7 @@ class PairPool:
         self.mean += column * ((b - precision * self.mean[i]) / length)
         self.var -= column**2 * (precision / length)
         self.A -= np.multiply.outer(column, (precision / length) * across)
-        self.log_det += float(np.log(length))
+        self.log_det, self._levels = self.log_det + float(np.log(length)), {}
 
 
 def _log_z(likelihood: Likelihood, y: Floats, mean: Floats, var: Floats) -> Floats:
