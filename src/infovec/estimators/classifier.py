@@ -119,7 +119,7 @@ class IVMClassifier(Certifying):
         that raises the evidence, those of ``initial`` excepted. "entropy": as long as the active rows then tell more of
         the function, by the scores of the Thesis. "sweeps": the sites of the active rows are updated until they settle.
         "both": exchanges by the evidence, then sweeps. None leaves the selection of the papers as it is. "auto" is
-        "exchange" where parameters are learned and classes are not coupled, which predicts better, and else None.
+        "exchange" where parameters are learned, except for more than two classes without an order, and else None.
     max_memory : int or str, optional
         Bytes, or a text such as "2GB", that training may take beyond the inputs; half of what is available by default.
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not

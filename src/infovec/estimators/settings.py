@@ -137,8 +137,8 @@ def refinement(estimator: Any) -> Refine:
     check_choice("refine", estimator.refine, list(REFINEMENTS))
     all_rows, found = APPROXIMATIONS[estimator.approximation].all_rows, REFINEMENTS[estimator.refine]
     if found is None:
-        coupled = getattr(estimator, "n_classes_", 2) > 2 and getattr(estimator, "multi_class", "ovr") != "ovr"
-        return BY_EVIDENCE if not (all_rows or coupled or estimator.learn is None) else AS_SELECTED
+        many = getattr(estimator, "n_classes_", 2) > 2
+        return AS_SELECTED if all_rows or many or estimator.learn is None else BY_EVIDENCE
     if any(found) and all_rows:
         raise ParameterError(
             f"refine={estimator.refine!r} is for approximation='factorised': where all rows have sites, these settle "
