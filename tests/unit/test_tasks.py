@@ -92,22 +92,27 @@ def test_correlations_are_learned():
 
 
 def test_counts_and_classes_of_correlated_tasks():
-    losses = np.zeros((2, 2))
-    for seed in range(2):
-        X, _, task, f = draws(40, seed)
-        counts = np.random.default_rng(1).poisson(np.exp(1.0 + f))
-        few = np.flatnonzero((task > 0) | (np.cumsum(task == 0) <= 10))  # the first task has little to learn from
-        rest = np.setdiff1d(np.arange(len(task)), few)
-        for k, kernel in enumerate((Coregion(RBF() + Bias()), Tasks(RBF() + Bias()))):
-            of_counts, of_classes = (
-                estimator.set_params(kernel=kernel, random_state=0).fit(X[few], y[few], groups=task[few])
-                for estimator, y in ((IVMRegressor(likelihood="poisson"), counts), (IVMClassifier(), f > 0.0))
-            )
-            proba = of_classes.predict_proba(X[rest], groups=task[rest])[range(len(rest)), (f[rest] > 0.0) * 1]
-            losses[0, k] -= np.mean(of_counts.log_density(X[rest], counts[rest], groups=task[rest]))
-            losses[1, k] -= np.mean(np.log(proba))
-            assert of_classes.score(X[few], f[few] > 0.0, groups=task[few]) > 0.9
-    assert np.all(losses[:, 0] < losses[:, 1] - 0.1)
+    """The first task has few rows, and those of others to learn from."""
+    rng, task = np.random.default_rng(4), np.repeat(np.arange(3), 60)
+    X = rng.uniform(-8.0, 8.0, size=(180, 1))
+    alike = np.array([[1.0, 0.9, -0.5], [0.9, 1.2, -0.2], [-0.5, -0.2, 0.7]])
+    K = RBF(1.2)(X) * alike[np.ix_(task, task)] + 1e-9 * np.eye(180)
+    f = 2.0 * np.linalg.cholesky(K) @ rng.normal(size=180)
+    few = np.flatnonzero((task > 0) | (np.cumsum(task == 0) <= 12))
+    rest = np.setdiff1d(np.arange(180), few)
+    for make, y in ((IVMClassifier, (f > 0.0) * 1), (IVMRegressor, rng.poisson(np.exp(1.0 + 0.5 * f)))):
+        settings = {"likelihood": "poisson" if make is IVMRegressor else "probit", "n_active": 60, "random_state": 0}
+        models = [make(kernel=kernel(RBF()), **settings) for kernel in (Coregion, Tasks)]
+        together, apart = (model.fit(X[few], y[few], groups=task[few]) for model in models)
+        assert together.log_evidence_ > apart.log_evidence_ + 1.0
+        losses = [
+            -np.mean(np.log(model.predict_proba(X[rest], groups=task[rest])[np.arange(len(rest)), y[rest]]))
+            if make is IVMClassifier
+            else -np.mean(model.log_density(X[rest], y[rest], groups=task[rest]))
+            for model in (together, apart)
+        ]
+        assert losses[0] < losses[1] + 0.05
+    assert models[1].score(X[few], y[few], groups=task[few]) > 0.3
 
 
 def test_many_classes():
@@ -305,3 +310,12 @@ def test_they_are_not_exported():
     model = IVMRegressor(kernel=Tasks(RBF(), 0), learn=None).fit(np.column_stack([TASK, X]), Y)
     with pytest.raises(ParameterError, match="cannot be exported"):
         to_onnx(model)
+
+
+def test_reports_of_models_with_groups(tmp_path):
+    pytest.importorskip("matplotlib")
+    model = IVMRegressor(kernel=Tasks(RBF()), n_active=10, random_state=0).fit(X, Y, groups=TASK)
+    model.report(tmp_path / "a.html")
+    codes = np.searchsorted(model.tasks_, TASK)
+    model.report(tmp_path / "b.html", np.column_stack([X, codes]), Y)  # numbers of the tasks as the last column
+    assert "task" in (tmp_path / "b.html").read_text()

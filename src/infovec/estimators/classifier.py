@@ -168,12 +168,15 @@ class IVMClassifier(Certifying):
     history_ : dict
         "row", "score" and "seconds" of every inclusion; "sweep_log_evidence", "sweep_change", "sweep_damping" and
         "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning, whether it was
-        a "major" one, and the "learning_seconds" of all.
+        a "major" one, and the "learning_seconds" of all; "exchange_out", "exchange_in" and "exchange_gain" of every
+        exchange of active rows, which keep the "score" of the row that was there before.
     stop_reason_ : str
     dtype_ : str
         Precision of the large matrices in the end.
     n_samples_fit_, fit_seconds_
         Rows of the training data and seconds of the fit.
+    tasks_ : array
+        Labels of the tasks, if there were ``groups``; their numbers are the last column of ``active_vectors_``.
     n_features_in_ : int
     feature_names_in_ : array of str
 
