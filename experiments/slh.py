@@ -49,8 +49,8 @@ def learn_digit(digits: Digits, digit: int, d: int, learning: Learning, seed: in
     p, scale = digits.X.shape[1], 1.0 / np.sqrt(_WEIGHT * np.mean(digits.X.var(axis=0)))
     digits = digits._replace(X=scale * digits.X, X_test=scale * digits.X_test)
     model = IVMClassifier(
-        kernel=RBF(np.sqrt(p / _WEIGHT), _VARIANCE), likelihood=Probit(), approximation="factorised", n_active=d,
-        selection="all", learn=learning, random_state=seed,
+        kernel=RBF(np.sqrt(p / _WEIGHT), _VARIANCE), likelihood=Probit(), approximation="factorised", refine=None,
+        n_active=d, selection="all", learn=learning, random_state=seed,
     )  # fmt: skip
     return measure(model, digits, digit)
 

@@ -58,8 +58,8 @@ class Toy:
         """Learn by algorithm 2, one row included at a time."""
         more = {"likelihood": Gaussian(_WHITE_ONLY)} if self.machine is IVMRegressor else {}
         return self.machine(
-            kernel=self.kernel, approximation="factorised", score="entropy", n_active=active, selection="all",
-            block_size=1, learn=algorithm_2(_ITERATIONS, self.fixed), random_state=0, **more,
+            kernel=self.kernel, approximation="factorised", refine=None, score="entropy", n_active=active,
+            selection="all", block_size=1, learn=algorithm_2(_ITERATIONS, self.fixed), random_state=0, **more,
         ).fit(X, y)  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def run(quick: bool, sizes: Sizes | None = None) -> list[Row]:
 def machine(data: Digits, digit: int, kernel: Kernel, sizes: Sizes) -> tuple[np.ndarray, float]:
     """Learn one digit against the rest; return the log probabilities that test rows are this digit, and the error."""
     model = IVMClassifier(
-        kernel=kernel, approximation="factorised", n_active=sizes.active, selection="all", random_state=0,
+        kernel=kernel, approximation="factorised", refine=None, n_active=sizes.active, selection="all", random_state=0,
         learn=algorithm_2(sizes.iterations, ["likelihood.slope"], sizes.minor_steps),
     ).fit(data.X, data.y == digit)  # fmt: skip
     log_proba = model.predict_log_proba(data.X_test)

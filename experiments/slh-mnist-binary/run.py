@@ -68,7 +68,7 @@ def run(quick: bool, sizes: Sizes | None = None) -> list[dict[str, Any]]:
 def learn_digit(data: Digits, digit: int, d: int, major_steps: int) -> Outcome:
     """Learn from the start of the paper with its priors, rows leaving the selection as it goes on."""
     model = IVMClassifier(
-        kernel=RBF(np.sqrt(_PIXELS / _WEIGHT), _VARIANCE), likelihood=Probit(), approximation="factorised", n_active=d,
-        selection="shrinking", learn=paper_learning(major_steps, p=_PIXELS, minor_steps=4), random_state=0,
+        kernel=RBF(np.sqrt(_PIXELS / _WEIGHT), _VARIANCE), likelihood=Probit(), approximation="factorised", refine=None,
+        n_active=d, selection="shrinking", learn=paper_learning(major_steps, p=_PIXELS, minor_steps=4), random_state=0,
     )  # fmt: skip
     return measure(model, data, digit)

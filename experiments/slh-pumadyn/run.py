@@ -113,8 +113,8 @@ def learn(X: np.ndarray, y: np.ndarray, kernel: RBF, noise: float, d: int, major
         fixed=["likelihood.bias"],
     )  # fmt: skip
     return IVMRegressor(
-        kernel=kernel, likelihood=Gaussian(noise, bias=0.0), approximation="factorised", n_active=min(d, len(y)),
-        selection="all", learn=learning, random_state=seed,
+        kernel=kernel, likelihood=Gaussian(noise, bias=0.0), approximation="factorised", refine=None,
+        n_active=min(d, len(y)), selection="all", learn=learning, random_state=seed,
     ).fit(X, y)  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from infovec.kernels import (
     MLP,
     RBF,
     Bias,
+    Coregion,
     Exponential,
     FromFunction,
     Kernel,
@@ -28,6 +29,7 @@ from infovec.kernels import (
     Role,
     Scaled,
     Sum,
+    Tasks,
     White,
 )
 
@@ -65,6 +67,10 @@ NUMERIC = [
     Periodic(Matern(nu=2.5), period=ARD),
     Bias(0.3),
     White(0.2),
+    Tasks(RBF(length_scale=ARD[1:], variance=2.0) + Bias(0.3), 0),
+    Tasks(Matern(nu=2.5) + White(0.2), column=1) + Bias(0.1),
+    Coregion(RBF(1.5), 1, 1, loadings=[0.7, -0.4, 1.1], kappa=[0.3, 0.9, 0.05]),
+    Coregion(Linear(0.4) + White(0.2), 0, rank=2, loadings=[[1.0, 0.2], [0.3, -0.8]], kappa=[0.5, 0.2]),
     Relevance(RBF() + Linear(), REL),
     Relevance(Matern(nu=2.5) * Polynomial(), np.array([3.0, 1.0, 0.1, 2.0, 0.5]), transform="log"),
     Relevance(Linear(relevance=REL), 0.4, transform="softplus"),
@@ -115,7 +121,14 @@ def inputs(kernel, n=14, seed=0, shift=0.0, scale=1.0):
         return np.array(["".join(rng.choice(list("abcdef"), size=4)) for _ in range(n)], dtype=object)
     if isinstance(kernel, Precomputed):
         return rng.choice(40, size=n, replace=False).astype(float)[:, None]
-    return shift + scale * rng.normal(size=(n, P))
+    X = shift + scale * rng.normal(size=(n, P))
+    X[:, task_columns(kernel)] = rng.integers(5, size=(n, 1))  # some of which no Coregion knows
+    return X
+
+
+def task_columns(kernel):
+    """Columns that have no values between their values."""
+    return [] if kernel is None else [part.column for part in values(kernel) if isinstance(part, Tasks | Coregion)]
 
 
 def values(kernel):
@@ -233,12 +246,17 @@ def test_input_gradients_equal_differences(kernel):
     X, Z = inputs(kernel, 6), inputs(kernel, 4, seed=1)
     rng = np.random.default_rng(2)
     G, w = rng.normal(size=(6, 4)), rng.normal(size=6)
+    still = np.isin(np.arange(P), task_columns(kernel))
+
+    def at(V, v):  # tasks stay what they are
+        return np.where(still, V, v.reshape(V.shape))
+
     by_x, by_z = kernel.input_vjp(X, Z, G)
-    fd = fd_gradient(lambda v: np.sum(G * kernel(v.reshape(X.shape), Z)), X.ravel())
+    fd = fd_gradient(lambda v: np.sum(G * kernel(at(X, v), Z)), X.ravel())
     np.testing.assert_allclose(by_x.ravel(), fd, rtol=2e-5, atol=1e-7)
-    fd = fd_gradient(lambda v: np.sum(G * kernel(X, v.reshape(Z.shape))), Z.ravel())
+    fd = fd_gradient(lambda v: np.sum(G * kernel(X, at(Z, v))), Z.ravel())
     np.testing.assert_allclose(by_z.ravel(), fd, rtol=2e-5, atol=1e-7)
-    fd = fd_gradient(lambda v: w @ kernel.diag(v.reshape(X.shape)), X.ravel())
+    fd = fd_gradient(lambda v: w @ kernel.diag(at(X, v)), X.ravel())
     np.testing.assert_allclose(kernel.diag_input_vjp(X, w).ravel(), fd, rtol=2e-5, atol=1e-7)
 
 

@@ -309,7 +309,8 @@ def test_classes_are_learned_better_than_without(criterion):
 def test_factorised_learns_by_its_own_evidence():
     X, y = waves(300, noise=0.3)
     learning = Learning("ep", major_steps=4, minor_steps=4, warm_up=False, tolerance=0.0)
-    model = IVMClassifier(learn=learning, approximation="factorised", n_active=50, random_state=0).fit(X, y > 0)
+    settings = {"approximation": "factorised", "refine": None, "n_active": 50, "random_state": 0}
+    model = IVMClassifier(learn=learning, **settings).fit(X, y > 0)
     at = model.history_["major"]
     assert at.sum() == 5
     prior_free = model.log_evidence_  # of the best major step, but for the prior
@@ -325,7 +326,8 @@ def test_cut_points_and_their_noise_are_learned(criterion):
     X, y = waves(150, noise=0.1)
     grade = np.digitize(y, [-0.5, 0.5])
     learning = Learning(criterion, major_steps=3, lag=2, warm_up=False)
-    model = IVMOrdinalClassifier(learn=learning, approximation="factorised", n_active=75, random_state=0)
+    settings = {"approximation": "factorised", "refine": None, "n_active": 75, "random_state": 0}
+    model = IVMOrdinalClassifier(learn=learning, **settings)
     start = model.fit(X, grade).history_["theta"][0]
     assert model.score(X, grade) > 0.85
     assert np.all(np.abs(model.history_["theta"][-1] - start)[-2:] > 1e-3)  # both cut points moved

@@ -137,3 +137,37 @@ def test_pumadyn_finds_the_relevant_inputs(small):
     rows = small("slh-pumadyn", "pumadyn32nm")
     assert rows["d=200: share of runs that find inputs 4, 5, 15, 16 alone"][1] == "holds"
     assert rows["d=200: mean square error"][0] < 0.065  # the paper, with all rows: 0.0544
+
+
+def test_several_tasks_learn_their_common_kernel(dataset, monkeypatch, tmp_path):
+    dataset("vowel")
+    monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.chdir(tmp_path)
+    from experiments.catalogue import load
+
+    module = load("multi-task")
+    sizes = module.Sizes(draws=1, tasks=30, test_rows=50, counts=(20, 40), correlated=3, splits=1, classes=2)
+    rows = {row["quantity"]: (row["ours"], row["difference"]) for row in module.run(True, sizes)}
+    claims = {name: verdict for name, (_, verdict) in rows.items() if verdict in ("holds", "FAILS")}
+    assert len(claims) == 5
+    known = "Tasks, learned / kernel known: log loss"  # of one draw, and few tasks
+    assert rows[known][0] < 1.06
+    assert [name for name, verdict in claims.items() if verdict == "FAILS" and name != known] == []
+    assert rows["vowel, Tasks: error %"][0] < 5.0
+
+
+def test_exchanges_by_the_evidence_help_and_sweeps_do_not(dataset, monkeypatch, tmp_path):
+    for name in ("heart", "pima"):
+        dataset(name)
+    monkeypatch.syspath_prepend(ROOT)
+    monkeypatch.chdir(tmp_path)
+    from experiments.catalogue import load
+
+    module = load("exchange-moves")
+    assert len({*module.CHOICE, *module.CONFIRMATION}) == 12
+    rows = {row["quantity"]: (row["ours"], row["difference"]) for row in module.run(True)}
+    claims = {name: verdict for name, (_, verdict) in rows.items() if verdict in ("holds", "FAILS")}
+    assert len(claims) == 3
+    assert [name for name, verdict in claims.items() if verdict == "FAILS"] == []
+    assert any(name.startswith("chosen: exchange by evidence") for name in claims)
+    assert (tmp_path / "out" / "exchange-moves" / "log-loss.png").stat().st_size > 10_000

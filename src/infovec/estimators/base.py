@@ -44,6 +44,7 @@ from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
 from .saving import Savable
 from .settings import check_choice, check_growth, check_kernel, settings_of
+from .tasks import grouped, kernel_on
 from .warm import State, continues, kept
 
 __all__ = ["InformativeVectorMachine", "Read"]
@@ -65,7 +66,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
         "active_", "active_vectors_", "site_precision_", "site_mean_", "log_evidence_", "converged_", "history_",
-        "stop_reason_", "dtype_",
+        "stop_reason_", "dtype_", "tasks_",
     )  # fmt: skip
     """What ``fit`` leaves, all of which model files keep."""
 
@@ -82,6 +83,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
+        refine: str | None = "auto",
         max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -102,6 +104,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         self.initial = initial
         self.selection = selection
         self.blur = blur
+        self.refine = refine
         self.max_memory = max_memory
         self.max_time = max_time
         self.dtype = dtype
@@ -134,6 +137,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         sample_weight: ArrayLike | None = None,
         checkpoint: str | PathLike[str] | None = None,
         client: object = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Select the active rows and fit their sites.
 
@@ -168,6 +172,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             goes on from there, to the same model. It is removed when the fit is done. Needs a whole ``random_state``.
         client : distributed.Client, optional
             For Dask collections; the current one unless given.
+        groups : array-like of shape (n_samples,), optional
+            The task of each row, a label of any type, for the kernels ``Tasks`` and ``Coregion``. Predictions then
+            take ``groups`` too; a label that is new to them is a new task.
 
         Returns
         -------
@@ -179,7 +186,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 course = self._course()
                 with given_client(client):
-                    machine = self._prepare(X, y, sample_weight)
+                    machine = self._prepare(grouped(X, groups), y, sample_weight)
                 with checkpointed(self, checkpoint, machine) as noted:
                     self._train(machine, course, noted)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
@@ -187,7 +194,12 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         return self
 
     def plan(
-        self, X: object, y: object, sample_weight: ArrayLike | None = None, workers: int | None = None
+        self,
+        X: object,
+        y: object,
+        sample_weight: ArrayLike | None = None,
+        workers: int | None = None,
+        groups: ArrayLike | None = None,
     ) -> Plan | ClusterPlan:
         """Predict what ``fit(X, y)`` will take, without fitting.
 
@@ -195,7 +207,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, groups
             As for ``fit``.
         workers : int, optional
             Predict a fit on so many workers of a cluster; of Dask collections those that there are unless given. One
@@ -210,7 +222,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
         before = dict(vars(self))
         try:
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
-                machine = self._prepare(X, y, sample_weight)
+                machine = self._prepare(grouped(X, groups), y, sample_weight)
                 given = self._learning
                 learning = predict_seconds(machine, self.kernel is None, given) if given is not None else 0.0
                 plan = machine.plan()
@@ -256,7 +268,8 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
     def _sample(self, X: Inputs, y: Array, sample_weight: ArrayLike | None) -> Sample:
         """Return the rows that count, equal ones taken together where that changes nothing."""
         sample = Sample.of(X, y, read_weight(sample_weight, X.shape[0]))
-        return sample.merged(self.kernel, self.likelihood) if APPROXIMATIONS[self.approximation].all_rows else sample
+        all_rows = APPROXIMATIONS[self.approximation].all_rows
+        return sample.merged(kernel_on(self, X), self.likelihood) if all_rows else sample
 
     def _prepare(self, X: object, y: object, sample_weight: ArrayLike | None) -> Machine:
         """Read what was given, and return the machine that was asked for."""
@@ -273,7 +286,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             kernel = columns.kernel(variance) if columns else default_kernel(sample.X, variance, sample.weight)
             sample = replace(sample, columns=columns)
         else:
-            unit, kernel = sample.unit.kernel(self.kernel)
+            unit, kernel = sample.unit.kernel(cast(Kernel, kernel_on(self, sample.X)))
             sample = replace(sample, unit=unit)
         likelihood = sample.weigh(read.likelihood, read.targets)
         return self._machine(read._replace(sample=sample, likelihood=likelihood), kernel)
@@ -349,6 +362,12 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             "row": self.active_, "score": selector.scores[:d].copy(), "seconds": selector.seconds[:d].copy(),
             **result.history(),
         }  # fmt: skip
+        if result.moves:
+            self.history_ |= {
+                "exchange_out": sample.rows[[move.out for move in result.moves]],
+                "exchange_in": sample.rows[[move.into for move in result.moves]],
+                "exchange_gain": np.array([move.gain for move in result.moves]),
+            }
         if ended.steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in ended.steps]),

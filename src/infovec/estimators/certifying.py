@@ -24,6 +24,7 @@ from ..posterior import FactorisedPosterior
 from .compressed import compressed
 from .discrete import DiscreteMachine
 from .gibbs import GibbsClassifier, votes
+from .tasks import kernel_on
 
 __all__ = ["Certifying", "split_rows"]
 
@@ -209,7 +210,8 @@ class Certifying(DiscreteMachine):
                 f"kernel=None takes the scales of the prior from the rows of the fit, and so does not certify. {remedy}"
             )
         kernels = self.kernel_ if isinstance(self.kernel_, list) else [self.kernel_]
-        if "theta" in self.history_ or self.learn is not None or any(kernel != self.kernel for kernel in kernels):
+        given = kernel_on(self, self.active_vectors_)
+        if "theta" in self.history_ or self.learn is not None or any(kernel != given for kernel in kernels):
             raise ParameterError(
                 "the parameters of the prior were learned on the very rows that are to certify it, and the theorem "
                 f"does not hold for such a prior. {remedy}"

@@ -114,6 +114,12 @@ class IVMClassifier(Certifying):
         is chosen afterwards by rows left out (``likelihood_.spread`` and ``power``), which is for more than two classes
         without an order, and for two where ``learn`` is not None. Elsewhere it is True: with ``learn=None``, for three
         or more ordered categories and for numbers.
+    refine : {"auto", "exchange", "entropy", "sweeps", "both", None}
+        For "factorised", after selection (Thesis 4.4.1). "exchange": active rows are exchanged for others as long as
+        that raises the evidence, those of ``initial`` excepted. "entropy": as long as the active rows then tell more of
+        the function, by the scores of the Thesis. "sweeps": the sites of the active rows are updated until they settle.
+        "both": exchanges by the evidence, then sweeps. None leaves the selection of the papers as it is. "auto" is
+        "exchange" where parameters are learned, except for more than two classes without an order, and else None.
     max_memory : int or str, optional
         Bytes, or a text such as "2GB", that training may take beyond the inputs; half of what is available by default.
         When the stubs of all rows do not fit, the index shrinks as it must; when the projections of all rows do not
@@ -162,12 +168,15 @@ class IVMClassifier(Certifying):
     history_ : dict
         "row", "score" and "seconds" of every inclusion; "sweep_log_evidence", "sweep_change", "sweep_damping" and
         "sweep_rows" of every sweep over the rows; "criterion" and "theta" of every step of learning, whether it was
-        a "major" one, and the "learning_seconds" of all.
+        a "major" one, and the "learning_seconds" of all; "exchange_out", "exchange_in" and "exchange_gain" of every
+        exchange of active rows, which keep the "score" of the row that was there before.
     stop_reason_ : str
     dtype_ : str
         Precision of the large matrices in the end.
     n_samples_fit_, fit_seconds_
         Rows of the training data and seconds of the fit.
+    tasks_ : array
+        Labels of the tasks, if there were ``groups``; their numbers are the last column of ``active_vectors_``.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -201,6 +210,7 @@ class IVMClassifier(Certifying):
         initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
+        refine: str | None = "auto",
         max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -214,8 +224,8 @@ class IVMClassifier(Certifying):
             kernel=kernel, likelihood=cast(str | Likelihood, likelihood), approximation=approximation,
             n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
-            selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
-            warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
+            selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
+            n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.multi_class, self.shared_kernel, self.class_weight = multi_class, shared_kernel, class_weight
 

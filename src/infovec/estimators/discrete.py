@@ -15,6 +15,7 @@ from .inputs import read_weight
 from .kinds import APPROXIMATIONS
 from .lazy import for_far_rows
 from .score_method import MethodBesideParameter
+from .tasks import kernel_on, with_groups
 
 __all__ = ["DiscreteMachine", "discrete"]
 
@@ -24,7 +25,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
 
     classes_: Array
     likelihood_: Discrete
-    score = MethodBesideParameter(ClassifierMixin.score)
+    score = MethodBesideParameter(with_groups(ClassifierMixin.score))
     class_weight: ClassWeight
     class_shift_: Floats
     _fitted = (*InformativeVectorMachine._fitted, "classes_", "class_shift_")
@@ -34,7 +35,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
         sample = Sample.of(X, y, read_weight(sample_weight, X.shape[0]))
         sample = sample.told(rows_told(self.class_weight, sample.y))
         if APPROXIMATIONS[self.approximation].all_rows or len(np.unique(sample.y)) > 2:
-            sample = sample.merged(self.kernel, self.likelihood)
+            sample = sample.merged(kernel_on(self, X), self.likelihood)
         return sample if self.learn is None else sample.counted()
 
     @for_far_rows

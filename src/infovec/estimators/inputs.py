@@ -11,6 +11,7 @@ from .._types import Array, Floats, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from .far import is_far, near, read_far
+from .tasks import Grouped, learn_tasks, tasks_beside
 
 __all__ = ["read", "read_weight"]
 
@@ -19,9 +20,37 @@ def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no ta
     """Return X, or X and y: X as a C-ordered float array, a CSR matrix, or objects where the kernel takes them.
 
     ``real`` asks for y as floats. With targets the estimator learns the number and names of the columns;
-    without, X is compared with them.
+    without, X is compared with them. Tasks that are given as groups are the last column.
     """
     training = not (isinstance(y, str) and y == "no targets")
+    labels = X.labels() if isinstance(X, Grouped) else None
+    if training:
+        learn_tasks(estimator, kernel, labels)
+    elif hasattr(estimator, "tasks_"):
+        return _with_tasks(estimator, kernel, X)
+    if not isinstance(X, Grouped) or labels is None:
+        return _read_rows(estimator, kernel, X, y, real, training)
+    if not training:
+        raise ParameterError("groups were given, but the model was fitted without; leave them out")
+    inputs, targets = _read_rows(estimator, kernel, X.X, y, real, training)
+    return tasks_beside(estimator, inputs, labels), targets
+
+
+def _with_tasks(estimator: Any, kernel: Kernel | None, X: Any) -> Inputs:
+    """Inputs of a model that was fitted with groups: given as such, or their numbers as the last column of X."""
+    p: int = estimator.n_features_in_
+    if isinstance(X, Grouped):
+        return tasks_beside(estimator, _read_rows(estimator, kernel, X.X, None, False, False), X.labels())
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] != p + 1:
+        raise ParameterError(
+            "the model was fitted with groups, the tasks of the rows: give those of the new rows too, as in "
+            "predict(X, groups=labels); a label that no training row has is a new task, about which the prior is known"
+        )
+    rest = _read_rows(estimator, kernel, X[:, :p], None, False, False)
+    return np.column_stack([rest, check_array(X[:, p:], dtype=rest.dtype)])
+
+
+def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, real: bool, training: bool) -> Any:
     if is_far(X) and (kernel is None or kernel.numeric):
         return read_far(estimator, X, y, real) if training else near(estimator, X)
     if kernel is not None and not kernel.numeric:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
+from inspect import Parameter, signature
 from typing import TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Foreign
 from .far import is_dask, slices
+from .tasks import Grouped
 
 __all__ = ["for_far_rows"]
 
@@ -20,11 +22,15 @@ _PIECE = 1 << 20  # numbers of the inputs that are read at once
 def for_far_rows(method: _M) -> _M:
     """Return a method of predictions that takes inputs wherever they are.
 
-    A Dask array or dataframe gives a Dask array, of which nothing is computed until it is asked for.
+    A Dask array or dataframe gives a Dask array, of which nothing is computed until it is asked for. ``groups`` are the
+    tasks of the rows, for a model that was fitted with such.
     """
 
     @wraps(method)
-    def predict(self: Foreign, X: Foreign, *args: Foreign, **options: Foreign) -> Foreign:
+    def predict(self: Foreign, X: Foreign, *args: Foreign, groups: Foreign = None, **options: Foreign) -> Foreign:
+        if groups is not None:
+            check_is_fitted(self)
+            return method(self, Grouped(X, groups), *args, **options)
         if is_dask(X):
             check_is_fitted(self)
             return _lazy(self, method, X, args, options)
@@ -33,6 +39,9 @@ def for_far_rows(method: _M) -> _M:
             return _streamed(self, method, X, args, options)
         return method(self, X, *args, **options)
 
+    known = signature(method)
+    groups = Parameter("groups", Parameter.KEYWORD_ONLY, default=None)
+    predict.__signature__ = known.replace(parameters=[*known.parameters.values(), groups])  # type: ignore[attr-defined]
     return predict  # type: ignore[return-value]
 
 

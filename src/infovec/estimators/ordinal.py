@@ -39,8 +39,8 @@ class IVMOrdinalClassifier(Certifying):
     categories : sequence, optional
         The categories from lowest to highest. None takes the order of an ordered pandas Categorical
         or a polars Enum, else sorts the labels that occur in y, with a warning if they are three words or more.
-    approximation, n_active, score, learn, class_weight, block_size, pool_size, initial, selection, blur, max_memory, \
-max_time, dtype, n_jobs, warm_start, callback, random_state, verbose
+    approximation, n_active, score, learn, class_weight, block_size, pool_size, initial, selection, blur, refine, \
+max_memory, max_time, dtype, n_jobs, warm_start, callback, random_state, verbose
         As for IVMClassifier.
 
     Attributes
@@ -77,6 +77,7 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
+        refine: str | None = "auto",
         max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -89,8 +90,8 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
-            selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
-            warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
+            selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
+            n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.categories, self.class_weight = categories, class_weight
 

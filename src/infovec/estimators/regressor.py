@@ -28,6 +28,7 @@ from .inputs import read
 from .lazy import for_far_rows
 from .records import in_files
 from .score_method import MethodBesideParameter
+from .tasks import grouped, with_groups
 
 __all__ = ["IVMRegressor"]
 
@@ -48,7 +49,7 @@ class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[mi
     score : {"auto", "entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.
-    approximation, n_active, learn, block_size, pool_size, initial, selection, blur, max_memory, max_time, \
+    approximation, n_active, learn, block_size, pool_size, initial, selection, blur, refine, max_memory, max_time, \
 dtype, n_jobs, warm_start, callback, random_state, verbose
         As for IVMClassifier.
 
@@ -72,7 +73,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
     """
 
     _fitted = (*InformativeVectorMachine._fitted, "residual_quantiles_")
-    score = MethodBesideParameter(RegressorMixin.score)
+    score = MethodBesideParameter(with_groups(RegressorMixin.score))
 
     def __init__(
         self,
@@ -87,6 +88,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         initial: ArrayLike | None = None,
         selection: str = "auto",
         blur: bool | str = "auto",
+        refine: str | None = "auto",
         max_memory: float | str | None = None,
         max_time: float | None = None,
         dtype: str = "float32",
@@ -99,8 +101,8 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
-            selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
-            warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
+            selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
+            n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
         )  # fmt: skip
 
     def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
@@ -211,19 +213,21 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         mean, var = self._target(X)
         return {**super()._testimony(X), "target_mean": mean, "target_var": var}
 
-    def log_density(self, X: object, y: ArrayLike) -> Floats:
+    def log_density(self, X: object, y: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         """Return the log predictive density of known targets: larger is better, noise included.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        groups : array-like of shape (n_samples,), optional
+            Tasks of the rows, for a model that was fitted with such.
 
         Returns
         -------
         log_density : array of shape (n_samples,)
         """
-        mean, var = self._latent(X)
+        mean, var = self._latent(grouped(X, groups))
         targets: Floats = column_or_1d(y, dtype=np.float64)
         assert_all_finite(targets, input_name="y")
         check_consistent_length(mean, targets)

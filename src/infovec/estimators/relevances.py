@@ -81,7 +81,7 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     if len(names) != p:
         raise ParameterError(f"the model has {p} columns, but there are {len(names)} names")
     vectors = model.active_vectors_[0] if isinstance(model.active_vectors_, list) else model.active_vectors_
-    spread = column_spreads(vectors)[0]
+    spread = column_spreads(vectors)[0][:p]  # without that of groups
     reach = weight * np.where(spread.any(), spread, 1.0) ** 2
     order = np.argsort(-reach, kind="stable")
     with np.errstate(divide="ignore"):

@@ -1,7 +1,7 @@
 """Checks of constructor parameters, done when fitting starts. Every message names the cause and the remedy."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -9,11 +9,13 @@ from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..machines.prepare import Looking, Settings
+from ..machines.work import AS_SELECTED, Refine
 from ..scores import RULES, Rule
+from .kinds import APPROXIMATIONS
 from .limits import memory_limit
 
-__all__ = ["SELECTIONS", "active_size", "check_choice", "check_growth", "check_kernel", "initial_rows", "open_size",
-           "precision", "score_rule", "settings_of"]  # fmt: skip
+__all__ = ["REFINEMENTS", "SELECTIONS", "active_size", "check_choice", "check_growth", "check_kernel", "initial_rows",
+           "open_size", "precision", "score_rule", "settings_of"]  # fmt: skip
 
 SELECTIONS = {look.name.lower(): look for look in Looking}
 
@@ -119,6 +121,32 @@ def initial_rows(initial: Any, n: int) -> Rows:
     return rows.astype(np.intp)
 
 
+BY_EVIDENCE: Final = Refine(exchange=True, by_evidence=True)
+REFINEMENTS: Final[Mapping[str | None, Refine | None]] = {
+    "auto": None,
+    None: AS_SELECTED,
+    "exchange": BY_EVIDENCE,
+    "entropy": Refine(exchange=True),
+    "sweeps": Refine(sweeps=True),
+    "both": BY_EVIDENCE._replace(sweeps=True),
+}
+
+
+def refinement(estimator: Any) -> Refine:
+    """Return what follows selection, if the posterior is one that is refined."""
+    check_choice("refine", estimator.refine, list(REFINEMENTS))
+    all_rows, found = APPROXIMATIONS[estimator.approximation].all_rows, REFINEMENTS[estimator.refine]
+    if found is None:
+        many = getattr(estimator, "n_classes_", 2) > 2
+        return AS_SELECTED if all_rows or many or estimator.learn is None else BY_EVIDENCE
+    if any(found) and all_rows:
+        raise ParameterError(
+            f"refine={estimator.refine!r} is for approximation='factorised': where all rows have sites, these settle "
+            "in any case; leave refine=None"
+        )
+    return found
+
+
 def settings_of(estimator: Any, score: object, n_rows: int) -> Settings:
     """Return the settings of an estimator, checked, for so many rows that are given and a score to select by."""
     check_choice("selection", estimator.selection, list(SELECTIONS))
@@ -127,5 +155,5 @@ def settings_of(estimator: Any, score: object, n_rows: int) -> Settings:
         open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size),
         SELECTIONS[estimator.selection], score_rule(score), blurs(estimator.blur),
         precision(estimator.dtype), memory_limit(estimator.max_memory), estimator.learn is not None,
-        bool(estimator.warm_start),
+        bool(estimator.warm_start), refinement(estimator),
     )  # fmt: skip

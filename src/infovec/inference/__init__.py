@@ -1,5 +1,6 @@
 """The posterior of all rows on a given active set, what it says of rows left out, and its gradients."""
 
+from .active_ep import settle_active
 from .basis import make_basis
 from .calibration import LeftOut, best_spread, calibrated, left_out_loss, spreads
 from .cost import calibrate, predict_bytes, predict_evaluations
@@ -35,6 +36,7 @@ __all__ = [
     "next_damping",
     "predict_bytes",
     "predict_evaluations",
+    "settle_active",
     "sharp_sites",
     "some_rows",
     "spreads",

@@ -6,16 +6,19 @@
 from ..numerics.roles import Role
 from .algebra import Block, Kernel, Product, Scaled, Sum
 from .constant import Bias, White
+from .coregion import Coregion
 from .dot_product import MLP, Linear, Polynomial
 from .embedding import Periodic, Relevance
 from .foreign import FromFunction, Precomputed
 from .stationary import RBF, Exponential, Matern, RationalQuadratic
+from .tasks import Tasks
 
 __all__ = [
     "MLP",
     "RBF",
     "Bias",
     "Block",
+    "Coregion",
     "Exponential",
     "FromFunction",
     "Kernel",
@@ -30,5 +33,6 @@ __all__ = [
     "Role",
     "Scaled",
     "Sum",
+    "Tasks",
     "White",
 ]

@@ -10,6 +10,7 @@ from .algebra import Kernel
 from .dot_product import DotProduct
 from .embedding import Embedding, Relevance
 from .stationary import Stationary
+from .tasks import ByTask
 
 __all__ = ["column_weights", "separate_scales"]
 
@@ -29,25 +30,38 @@ def column_weights(kernel: Kernel, p: int) -> Floats | None:
     p : int
         Columns.
     """
-    found = [np.broadcast_to(weight, (p,)) for weight in _weights(kernel, None)]
+    found = [np.broadcast_to(weight, (p,)) for weight in _weights(kernel, None, p)]
     return np.max(found, axis=0) if found else None
 
 
-def _weights(kernel: Kernel, around: Floats | None) -> Iterator[Floats]:
+def _weights(kernel: Kernel, around: Floats | None, p: int) -> Iterator[Floats]:
     """Weights in all parts that have some; ``around`` are the relevances that act on the kernel's inputs."""
     if isinstance(kernel, Relevance):
         own = np.asarray(kernel.relevance)
-        yield from _weights(kernel.kernel, own if around is None else own * around)
+        yield from _weights(kernel.kernel, own if around is None else own * around, p)
     elif isinstance(kernel, Stationary):
         yield (1.0 if around is None else around) / np.asarray(kernel.length_scale) ** 2
     elif isinstance(kernel, DotProduct):
         inside = getattr(kernel, "relevance", None)
         if inside is not None or around is not None:
             yield np.asarray(1.0 if inside is None else inside) * (1.0 if around is None else around)
+    elif isinstance(kernel, ByTask):
+        yield from _beside_tasks(kernel, around, p)
     elif not isinstance(kernel, Embedding):
         for _, part in kernel._children():
             if isinstance(part, Kernel):
-                yield from _weights(part, around)
+                yield from _weights(part, around, p)
+
+
+def _beside_tasks(kernel: ByTask, around: Floats | None, p: int) -> Iterator[Floats]:
+    """Weights of the columns beside that of the tasks, which has none; tasks given as groups are no column of X."""
+    at = p if isinstance(kernel.column, str) else int(kernel.column)
+    if at >= p:
+        yield from _weights(kernel.kernel, around, p)
+        return
+    outside = around if around is None or np.ndim(around) == 0 else np.delete(around, at)
+    for weight in _weights(kernel.kernel, outside, p - 1):
+        yield np.insert(np.broadcast_to(weight, (p - 1,)), at % p, 0.0)
 
 
 def separate_scales(kernel: Kernel, p: int) -> Kernel:

@@ -2,6 +2,7 @@
 
 from .against_rest import RestEvidence
 from .bound import VariationalBound, learn_kernels
+from .by_task import EvidenceByTask
 from .class_kernels import ClassKernels
 from .climb import climb, minor_steps, most_evaluations
 from .curvature import Curvature
@@ -25,6 +26,7 @@ __all__ = [
     "ClassKernels",
     "CoupledEvidence",
     "Curvature",
+    "EvidenceByTask",
     "FactorisedObjective",
     "Gamma",
     "LagRule",

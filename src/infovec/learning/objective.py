@@ -88,6 +88,14 @@ class LearnedRows(NamedTuple):
             X = near.for_shard(rows) if isinstance(near, FarInputs) else near
             yield rows, X, y, None if self.kept is None else share(self.kept, len(y), n)
 
+    def some(self, at: Rows) -> "LearnedRows":
+        """Return some of the rows, which are in memory, by their positions."""
+        group, exact = None if self.group is None else self.group[at], self.exact
+        return self._replace(
+            rows=self.rows[at], X=self.X[at], y=self.y[at], group=group,
+            exact=None if exact is None else lambda: exact()[at], kept=None,
+        )  # fmt: skip
+
     def raised(self) -> "LearnedRows":
         """Return the same in double precision."""
         if isinstance(self.X, FarInputs):  # they stay where they are, in twice the memory

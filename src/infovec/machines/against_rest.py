@@ -21,6 +21,7 @@ from .plan import Plan
 from .result import Result
 from .run import Run
 from .staged import Stage, stages
+from .work import Refine
 
 __all__ = ["AgainstRest", "FactorisedAgainstRest"]
 
@@ -153,6 +154,7 @@ class FactorisedAgainstRest(AgainstRest):
     """The same with sites on the active rows of each class only."""
 
     all_rows = False
+    refinable = Refine(exchange=True, by_evidence=True, sweeps=True)
 
 
 def _gravity(reason: StopReason) -> int:

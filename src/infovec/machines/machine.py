@@ -24,7 +24,7 @@ from .plan import Plan
 from .result import Result
 from .run import Run
 from .sample import AnyLikelihood
-from .work import Choices, Work
+from .work import Choices, Refine, Work
 
 __all__ = ["SMALL_STUBS", "AnyLikelihood", "Machine"]
 
@@ -57,6 +57,8 @@ class Machine(ABC):
     choices: Choices
     learned: int = 0
 
+    refinable: ClassVar[Refine] = Refine()
+    """What can follow its selection."""
     all_rows: ClassVar[bool]
     """Whether all rows have sites: the projected posterior. Else those of the active rows are all."""
 

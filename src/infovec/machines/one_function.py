@@ -22,7 +22,7 @@ from ..inference import (
     without_own_site,
 )
 from ..inference import cost as sweep_cost
-from ..learning import Model, ProjectedEvidence, Step, refine_scales
+from ..learning import EvidenceByTask, Model, ProjectedEvidence, Step, refine_scales
 from ..likelihoods import Discrete, Gaussian, Likelihood, total_weight
 from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior
 from ..runtime import Deadline, StopReason, best_of_three, give_back, own_threads
@@ -32,13 +32,16 @@ from ..selection.precision import sufficient_precision
 from ..shards import Basis, GivenRows, Shard, SiteShard, WithSites
 from .all_rows import SELECTION, AllRows, Projected, Sites
 from .budget import Needs, Sizes, inference_need, selection_need
+from .by_task import by_task, evidence_by_task, stage_of_tasks, whole_tasks
 from .machine import Machine
 from .plan import Plan
+from .refined import Refined, refined
 from .residuals import residuals
 from .result import Result
 from .run import Run
 from .seconds import selection_seconds, sweeps_seconds
 from .staged import Objective, Stage, Staged, stages
+from .work import Refine
 
 __all__ = ["FactorisedFunction", "OneFunction", "ProjectedFunction"]
 
@@ -129,6 +132,7 @@ class FactorisedFunction(OneFunction):
     """The machine of the papers: the active rows alone have sites."""
 
     all_rows = False
+    refinable = Refine(exchange=True, by_evidence=True, sweeps=True)
 
     @classmethod
     def needs(cls, sizes: Sizes) -> Needs:
@@ -140,23 +144,32 @@ class FactorisedFunction(OneFunction):
         return sufficient_precision(self.work.dtype, *told) == self.work.dtype
 
     def finish(self, run: Run, wanted: int, patience: Patience | None) -> tuple[StopReason, Result]:
-        """Select; the sites are as selection left them."""
+        """Select; the sites are as selection left them, unless something was asked for besides."""
         stop, driver = run.select(wanted, patience), run.selector
         assert isinstance(driver, Driver)
-        inside, likelihood, d = self.data.given.inside, self.likelihood, driver.size
-        posterior, outside, active = driver.posterior(inside), driver.log_likelihood_outside(), driver.active[:d].copy()
-        known = np.concatenate([active, driver.outside()])
+        found, data, likelihood = self._found(driver, run), self.data, self.likelihood
+        posterior, active = found.posterior, found.active
+        known = np.concatenate([driver.active[: driver.size], driver.outside()])
         if not self.choices.keep:
             driver.release()
             give_back()
-        evidence = log_evidence(posterior, driver.y[:d], likelihood.take(active), outside)
+        evidence = log_evidence(posterior, found.y, likelihood.take(active), found.outside)
         spread = None if isinstance(likelihood, Discrete) else self._residuals(posterior, active, run.last)
-        group = self.data.group
-        told = None if run.telling is None else without_own_site(posterior, active, inside, run.telling, group)
+        inside, group, telling = data.given.inside, data.group, run.telling
+        told = None if telling is None else without_own_site(posterior, active, inside, telling, group)
         return stop, Result(
-            posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, True, [],
-            total_weight(likelihood.take(known), len(known)), self.work.dtype, spread, told,
+            posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, found.converged,
+            found.sweeps, total_weight(likelihood.take(known), len(known)), self.work.dtype, spread, told, found.moves,
         )  # fmt: skip
+
+    def _found(self, driver: Driver, run: Run) -> Refined:
+        """Return what selection has come to, refined if that was asked for."""
+        refine, d = self.choices.refine, driver.size
+        if any(refine) and d:
+            model, stay = (self.kernel, self.likelihood), self.work.initial
+            return refined(driver, self.data, *model, refine, stay, lambda: run.deadline.over)
+        posterior, active, y = driver.posterior(self.data.given.inside), driver.active[:d].copy(), driver.y[:d]
+        return Refined(posterior, active, y, driver.log_likelihood_outside(), True, [], [])
 
     def _residuals(self, posterior: FactorisedPosterior, active: Rows, left: float) -> Floats:
         data, rows = self.data, some_rows(self.data.priority)
@@ -238,14 +251,22 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
         more = sweep_cost.predict_seconds(rates, data.n, d, work.kept / (data.n * d))
         return plan._replace(seconds=plan.seconds + more)
 
-    def objective(self, rows: Rows, active: Sequence[Rows], tolerance: float) -> ProjectedEvidence:
+    def objective(self, rows: Rows, active: Sequence[Rows], tolerance: float) -> ProjectedEvidence | EvidenceByTask:
+        if by_task(self.data, self.kernel):
+            return evidence_by_task(self.data, self.kernel, self.learned_rows(rows), tolerance)
         return ProjectedEvidence(self.learned_rows(rows), active[0], tolerance)
+
+    def sampled(self, size: int) -> Rows:
+        """Return rows to learn from: of independent tasks some, and all of their rows."""
+        return whole_tasks(self.data, self.kernel, size) if by_task(self.data, self.kernel) else super().sampled(size)
 
     def active_sets(self) -> list[Rows]:
         return [self.select()]
 
     def stages(self, many: bool) -> list[Stage]:
         """Return the stages of learning; with Gaussian noise an evaluation needs no sweeps."""
+        if by_task(self.data, self.kernel):
+            return [stage_of_tasks(self.data)]
         return stages(self.data.n, self.work.wanted, many, self.likelihood.conjugate)
 
     def timed(self) -> "ProjectedFunction":

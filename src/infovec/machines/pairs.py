@@ -16,8 +16,11 @@ from ..scores import Score
 from ..selection import Choosing, choose_pair_schedule, select_pairs
 from .at_once import AtOnce, Chosen
 from .budget import Needs, Sizes, pairs_need
+from .work import Refine
 
 __all__ = ["FactorisedClasses", "Pairs", "fit_factorised"]
+
+_SWEEPS = 50  # over the active pairs at most, if any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,6 +100,8 @@ def fit_factorised(
 class Pairs(AtOnce):
     """Sites at the best pairs of a row and a class (SLH section 4): so many for each class on average."""
 
+    refinable = Refine(sweeps=True)
+
     @classmethod
     def needs(cls, sizes: Sizes) -> Needs:
         return Needs(pairs_need(sizes))
@@ -108,6 +113,7 @@ class Pairs(AtOnce):
         found = fit_factorised(
             data.near(rows), data.y[rows], self.kernel, likelihood, size, score=self.choices.rule.score,
             priority=data.priority[rows], schedule=schedule, dtype=self.work.dtype, deadline=deadline,
+            sweeps=_SWEEPS if self.choices.refine.sweeps else 0,
         )  # fmt: skip
         parts = [(part, rows[at]) for part, at in zip(found.parts, found.active, strict=True)]
         pairs = sum(map(len, found.active))

@@ -22,7 +22,7 @@ from .data import Data
 from .defaults import column_spreads
 from .machine import SMALL_STUBS, Machine
 from .sample import Sample
-from .work import Choices, Work
+from .work import Choices, Refine, Work
 
 __all__ = ["Looking", "Settings", "prepare"]
 
@@ -63,6 +63,7 @@ class Settings(NamedTuple):
         Bytes.
     learns, keep : bool
         Whether parameters are learned, and whether what selection makes is kept.
+    refine : Refine
     """
 
     n_active: int | float | None
@@ -76,6 +77,7 @@ class Settings(NamedTuple):
     limit: int
     learns: bool
     keep: bool
+    refine: Refine = Refine()
 
 
 def prepare(
@@ -111,6 +113,7 @@ def prepare(
     if kind.all_rows and wanted >= n and settings.block_size is None:  # in which order does not matter
         schedule = Schedule.in_blocks(n, wanted)
     _check_variance(kernel, sample)
+    _check_refine(kind, settings.refine, likelihood)
     dtype = "float64" if n * wanted * n_functions <= SMALL_STUBS else settings.dtype
     sizes = Sizes(
         n, p, wanted, np.dtype(dtype).itemsize, schedule, row_bytes(likelihood), n_functions,
@@ -126,7 +129,7 @@ def prepare(
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
-        Choices(settings.rule, blur, calibrate, settings.keep, places, settings.dtype),
+        Choices(settings.rule, blur, calibrate, settings.keep, places, settings.dtype, settings.refine),
     )  # fmt: skip
     return machine.sufficient()
 
@@ -150,6 +153,19 @@ def _index(
         size, seed = max(_INDEX_SIZE, 2 * schedule.pool_size), int(1e9 * priority[0])
         return IndexRule(max_entries, refill=Refill(size, _RETAINED, _FULL_UNTIL, (seed,)))
     return IndexRule(max_entries, max(256, wanted // 9) if looking is Looking.SHRINKING else None)
+
+
+def _check_refine(kind: type[Machine], refine: Refine, likelihood: Likelihood | ClassLikelihood) -> None:
+    """Refuse to refine what cannot be."""
+    if any(asked and not can for asked, can in zip(refine, kind.refinable, strict=True)):
+        raise ParameterError(
+            "this kind of many classes is not refined in this way: use multi_class='ovr', or refine=None"
+        )
+    if refine.sweeps and isinstance(likelihood, Likelihood) and not likelihood.log_concave:
+        raise ParameterError(
+            f"refine: sites of {type(likelihood).__name__} noise may get a negative precision in sweeps, and the "
+            "factorised posterior has none such; use refine='exchange', or approximation='projected'"
+        )
 
 
 def _check_variance(kernel: Kernel, sample: Sample) -> None:

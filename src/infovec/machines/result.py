@@ -1,5 +1,6 @@
 """What a fit leaves behind."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..posterior import Posterior
+from ..selection import Move
 from .unit import Unit
 
 __all__ = ["Result", "not_converged"]
@@ -30,6 +32,7 @@ class Result(NamedTuple):
     dtype: str = "float64"  # of the products that it was found with
     residuals: Floats | None = None  # quantiles of the normal scores of real targets under predictions of rows left out
     left_out: Floats | None = None  # latent means and variances of rows that were asked for, without their own sites
+    moves: Sequence[Move] = ()  # exchanges of active rows
 
     def in_unit(self, unit: Unit, kernel: Kernel | list[Kernel]) -> "Result":
         """Return the same as the user has it, with the kernel that is the user's; only numbers have units."""

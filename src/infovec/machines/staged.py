@@ -79,6 +79,10 @@ class Staged(Machine):
         """Return the stages of learning, of many kernel parameters or few."""
         return stages(self.data.n, self.work.wanted, many)
 
+    def sampled(self, size: int) -> Rows:
+        """Return so many rows to learn from, drawn at random, ascending."""
+        return self.data.sample(size)
+
     def learned_rows(self, rows: Rows) -> LearnedRows:
         """Return the rows here, whose numbers in the whole training set are given, as objectives have them."""
         data, exact = self.data, self.data.exact_rows(rows, self.kernel)

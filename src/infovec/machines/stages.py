@@ -93,7 +93,7 @@ class _Search:
 
     def _with_sample(self, number: int) -> None:
         stage, first, model = self.plan[number], number == 0, self.model
-        rows = self.whole.data.sample(stage.rows)
+        rows = self.whole.sampled(stage.rows)
         part = self.whole.part(rows, stage.active, model.kernel, model.likelihood).sufficient()
         self.part = self.sampled = part
         objective = part.objective(rows, [_at_random(part)] if first else part.active_sets(), stage.tolerance)

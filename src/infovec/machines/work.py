@@ -1,6 +1,7 @@
 """How much there is to do, and what kind of model it is done for: all that is settled before a fit begins."""
 
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -9,7 +10,18 @@ from ..scores import Rule
 from ..selection import Schedule
 from ..shards import HERE, IndexRule, Places
 
-__all__ = ["Choices", "Work"]
+__all__ = ["AS_SELECTED", "Choices", "Refine", "Work"]
+
+
+class Refine(NamedTuple):
+    """What follows the selection of a factorised posterior."""
+
+    exchange: bool = False  # of active rows for others
+    by_evidence: bool = False  # whether these raise the evidence, or what the active rows tell of the function
+    sweeps: bool = False  # over the active rows, until their sites settle
+
+
+AS_SELECTED: Final = Refine()
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,8 @@ class Choices:
         What makes the shards that rows are cut into.
     dtype : {"float32", "float64"}
         Precision of products where there are many, and parameters allow.
+    refine : Refine
+        Of a factorised posterior.
     """
 
     rule: Rule
@@ -76,3 +90,4 @@ class Choices:
     keep: bool
     places: Places = HERE
     dtype: str = "float32"
+    refine: Refine = AS_SELECTED

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from .._types import Floats, Inputs
 from ..kernels import Kernel
-from ..numerics.cholesky import inverse_lower, solve_lower
+from ..numerics.cholesky import beyond_identity, inverse_lower, solve_lower
 from .base import Posterior
 
 __all__ = ["ActiveMarginals", "FactorisedPosterior"]
@@ -48,6 +48,13 @@ class FactorisedPosterior(Posterior):
     site_mean: Floats
     L: Floats
     beta: Floats
+
+    @classmethod
+    def given(cls, kernel: Kernel, X: Inputs, precision: Floats, site_mean: Floats) -> Self:
+        """Return the posterior given sites, from nothing but them."""
+        root = np.sqrt(precision)
+        L = beyond_identity(root[:, None] * np.asarray(kernel(X), dtype=np.float64) * root)
+        return cls(kernel, X, precision, site_mean, L, solve_lower(L, root * site_mean))
 
     @cached_property
     def weights(self) -> Floats:

@@ -105,9 +105,8 @@ def some_rows(X: Any, y: Any) -> tuple[Any, Any]:
 def column_names(model: Any, given: Sequence[str] | None) -> tuple[str, ...]:
     """Return the names of the columns: those given, those of the fit, or their numbers."""
     p = getattr(model, "n_features_in_", 0)
-    return tuple(
-        map(str, getattr(model, "feature_names_in_", (f"column {j}" for j in range(p))) if given is None else given)
-    )
+    names = getattr(model, "feature_names_in_", (f"column {j}" for j in range(p))) if given is None else given
+    return (*map(str, names), *(["task"] if hasattr(model, "tasks_") else []))
 
 
 def first(value: Any) -> Any:

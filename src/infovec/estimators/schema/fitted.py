@@ -103,7 +103,15 @@ def _residuals(value: object, where: str, about: About) -> None:
 def _n_features(value: object, where: str, about: About) -> None:
     X = about.fitted["posterior_"].X
     must(X.ndim == 2, where, "left out, since inputs are no rows of numbers", value)
-    must(whole(value, where) == X.shape[1], where, f"{X.shape[1]}, as there are columns in active_vectors_", value)
+    p = X.shape[1] - ("tasks_" in about.fitted)  # which are one more column
+    must(whole(value, where) == p, where, f"{p}, as there are columns in active_vectors_", value)
+
+
+def _tasks(value: object, where: str, about: About) -> None:
+    labels = array(value, where, "biufUS", (None,)).tolist()
+    must(len(labels) >= 1 and all(label == label for label in labels), where, "labels", value)
+    if sorted(set(labels)) != labels:
+        raise ModelFileError(f"{where} must be different labels in ascending order")
 
 
 def _feature_names(value: object, where: str, about: About) -> None:
@@ -165,6 +173,7 @@ FITTED: Final[dict[str, Check]] = {
     "kernel_": _kernel,
     "likelihood_": _likelihood,
     "active_vectors_": _active_vectors,
+    "tasks_": _tasks,
     "n_features_in_": _n_features,
     "feature_names_in_": _feature_names,
     "active_": _active,
@@ -174,5 +183,5 @@ FITTED: Final[dict[str, Check]] = {
 }
 """The check of every fitted attribute, by name; it may look at those before it."""
 
-OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_"})
+OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_", "tasks_"})
 """Attributes that not every fitted estimator has."""

@@ -11,7 +11,7 @@ from ...likelihoods import Likelihood
 from ...likelihoods.classes import ClassLikelihood
 from ...persistence.values import must
 from ..kinds import APPROXIMATIONS
-from ..settings import SELECTIONS
+from ..settings import REFINEMENTS, SELECTIONS
 
 __all__ = ["PARAMS"]
 
@@ -90,6 +90,7 @@ PARAMS: Final[dict[str, Check]] = {
     "pool_size": _size,
     "initial": _any_of("a sequence of row numbers or None", _nothing, _labels),
     "selection": _one_of(*SELECTIONS),
+    "refine": _any_of(f"one of {list(REFINEMENTS)}", lambda v: isinstance(v, str | None) and v in REFINEMENTS),
     "blur": _any_of("true, false or a text", _flag, _text),
     "max_memory": _any_of("a number, a text or None", _nothing, _text, _real),
     "max_time": _any_of("a number from 0 or None", _nothing, _positive),

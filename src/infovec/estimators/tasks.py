@@ -1,0 +1,123 @@
+"""Tasks of rows: labels given as groups become one more column, and kernels learn which column has the tasks."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.utils.validation import column_or_1d
+
+from .._types import Array, Floats, Inputs
+from ..errors import ParameterError
+from ..kernels import Kernel
+from ..kernels.tasks import GROUPS, ByTask, resolved
+from ..shards import FarInputs
+
+__all__ = ["Grouped", "grouped", "kernel_on", "learn_tasks", "tasks_beside", "with_groups"]
+
+_LARGEST = 2.0**23  # number of a task that single precision tells from its neighbours, wherever its origin is
+
+
+class Grouped(NamedTuple):
+    """Inputs, and the task of each row."""
+
+    X: Any
+    groups: ArrayLike
+
+    def __len__(self) -> int:
+        return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
+
+    def labels(self) -> Array:
+        """Return the labels, checked."""
+        labels: Array = column_or_1d(self.groups)
+        if labels.dtype == object and all(isinstance(label, str) for label in labels.tolist()):
+            labels = labels.astype(str)
+        missing = [label is None or label != label for label in labels.tolist()]
+        if any(missing):
+            raise ParameterError(f"groups has no label for row {missing.index(True)}; give each row its task")
+        if labels.dtype == object:
+            raise ParameterError("groups must be labels of one type, texts or numbers")
+        if len(labels) != len(self):
+            raise ParameterError(f"X has {len(self)} rows, groups has {len(labels)} labels; give one for each row")
+        return labels
+
+
+def grouped(X: object, groups: ArrayLike | None) -> object:
+    """Return the inputs with their tasks, if there are any."""
+    return X if groups is None else Grouped(X, groups)
+
+
+def with_groups(score: Callable[..., float]) -> Callable[..., float]:
+    """Return a ``score`` of scikit-learn that takes the tasks of the rows too."""
+
+    def scored(
+        self: object, X: object, y: object, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> float:
+        return score(self, grouped(X, groups), y, sample_weight)
+
+    scored.__name__, scored.__doc__ = "score", score.__doc__
+    return scored
+
+
+def learn_tasks(estimator: Any, kernel: Kernel | None, labels: Array | None) -> None:
+    """Remember the labels of the tasks; refuse groups that the kernel does not ask for."""
+    vars(estimator).pop("tasks_", None)
+    if labels is None:
+        return
+    if kernel is None or not any(part.column == GROUPS for part in _by_task(kernel)):
+        raise ParameterError(
+            "groups are the tasks of the rows, which the kernel does not ask for: give "
+            "kernel=infovec.kernels.Tasks(RBF() + Bias()) or Coregion(...), or leave groups out"
+        )
+    estimator.tasks_ = np.unique(labels)
+
+
+def tasks_beside(estimator: Any, inputs: Inputs, labels: Array) -> Floats:
+    """Return inputs with the numbers of the tasks as their last column; new tasks get numbers of their own."""
+    if sparse.issparse(inputs) or isinstance(inputs, FarInputs) or inputs.ndim != 2:
+        raise ParameterError(
+            "groups go with rows of numbers in memory; else put the number of the task into a column of X, and say "
+            "which one in the kernel"
+        )
+    known = {label: k for k, label in enumerate(estimator.tasks_.tolist())}
+    codes = [known.setdefault(label, len(known)) for label in labels.tolist()]
+    return np.column_stack([inputs, np.array(codes, dtype=inputs.dtype)])
+
+
+def kernel_on(estimator: Any, X: Inputs) -> Kernel | None:
+    """Return the kernel that was given, with the numbers of the columns that have tasks in the inputs of a fit."""
+    kernel: Kernel | None = estimator.kernel
+    if kernel is None or not _by_task(kernel) or X.ndim != 2:
+        return kernel
+    names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
+    if hasattr(estimator, "tasks_"):
+        names = [*(names or [""] * (X.shape[1] - 1)), GROUPS]
+    if sparse.issparse(X):
+        raise ParameterError(f"{type(_by_task(kernel)[0]).__name__} takes dense inputs only: X.toarray()")
+    found = resolved(kernel, names, X)
+    if isinstance(X, np.ndarray):
+        for part in _outermost(found):
+            _check_numbers(X[:, int(part.column)], part)
+    return found
+
+
+def _check_numbers(tasks: Floats, kernel: ByTask) -> None:
+    if np.any(tasks != np.rint(tasks)) or np.max(np.abs(tasks)) > _LARGEST:
+        raise ParameterError(
+            f"{type(kernel).__name__}: column {kernel.column} must have the numbers of the tasks, whole and at most "
+            f"{_LARGEST:.0f}; labels of any other kind can be given as groups to fit and predict, with column='groups'"
+        )
+
+
+def _by_task(kernel: Kernel) -> list[ByTask]:
+    """All parts of a kernel that have tasks."""
+    inside = [found for _, part in kernel._children() if isinstance(part, Kernel) for found in _by_task(part)]
+    return [kernel, *inside] if isinstance(kernel, ByTask) else inside
+
+
+def _outermost(kernel: Kernel) -> list[ByTask]:
+    """Parts with tasks that see all columns."""
+    if isinstance(kernel, ByTask):
+        return [kernel]
+    return [found for _, part in kernel._children() if isinstance(part, Kernel) for found in _outermost(part)]
