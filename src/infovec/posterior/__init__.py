@@ -1,5 +1,6 @@
 """Sparse posteriors. They know the active inputs, and nothing of the other training rows."""
 
+from .auxiliary import AuxiliaryPosterior, DrawnPosterior
 from .base import Posterior
 from .bound import VariationalPosterior
 from .classes import ClassPosterior, SeparatePosterior
@@ -9,10 +10,12 @@ from .projected import ProjectedPosterior
 
 __all__ = [
     "ActiveMarginals",
+    "AuxiliaryPosterior",
     "Cavities",
     "ClassPosterior",
     "ClassSites",
     "Dense",
+    "DrawnPosterior",
     "FactorisedPosterior",
     "PairSites",
     "Posterior",
