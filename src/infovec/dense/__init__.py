@@ -3,7 +3,7 @@
 from .annealing import SimulatedEvidence, annealed_evidence, prior_evidence
 from .cone import draw_in_cone
 from .diagnostics import effective_sample_size, split_r_hat
-from .gibbs import GibbsDraws, GibbsProba, gibbs, gibbs_proba
+from .sampler import GibbsDraws, GibbsProba, gibbs, gibbs_proba
 from .spectrum import Spectrum, spectrum
 
 __all__ = [

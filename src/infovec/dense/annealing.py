@@ -9,7 +9,7 @@ from .._types import Floats, Rows
 from ..likelihoods.classes import MultivariateProbit
 from ..runtime import at_once, check, parts
 from .cone import draw_in_cone
-from .gibbs import OnSweep, latent_given
+from .sampler import OnSweep, latent_given
 from .spectrum import Spectrum, spectrum
 
 __all__ = ["SimulatedEvidence", "annealed_evidence", "prior_evidence"]
@@ -66,8 +66,8 @@ def annealed_evidence(
 ) -> SimulatedEvidence:
     r"""Annealed importance sampling along multiples s of the kernel, from 0 to 1 (Neal 2001).
 
-    Without a kernel all classes are equally likely, :math:`Z(0) = C^{-n}`. From there the weights of chains of the Gibbs
-    sampler grow by
+    Without a kernel all classes are equally likely, :math:`Z(0) = C^{-n}`. From there the weights of chains of the
+    Gibbs sampler grow by
 
     .. math:: \frac{N(y \mid 0, I + s' K)}{N(y \mid 0, I + s K)}
 
@@ -121,7 +121,7 @@ def _anneal(
 
 
 def _log_ratio(spec: Spectrum, Y: Floats, now: float, then: float) -> Floats:
-    """Log of N(y | 0, I + then K) / N(y | 0, I + now K) of every chain; of differences of classes where they share K."""
+    """Log of N(y | 0, I + then K) / N(y | 0, I + now K) of every chain; where classes share K, of differences."""
     T, lam = spec.turn(Y), spec.values
     C = T.shape[2]
     if spec.shared:

@@ -51,7 +51,7 @@ def spectrum(K: Floats) -> Spectrum:
     lowest, highest = float(values.min()), float(values.max())
     if not lowest >= -_ROUNDING * max(highest, 1.0):
         raise NotPositiveDefinite(
-            f"the kernel matrix has an eigenvalue of {lowest:.2g} beside {highest:.2g}, which no covariance has; give a "
-            "kernel that is positive definite on these rows"
+            f"the kernel matrix has an eigenvalue of {lowest:.2g} beside {highest:.2g}, which no covariance has; give "
+            "a kernel that is positive definite on these rows"
         )
     return Spectrum(np.maximum(values, 0.0), np.stack([U for _, U in parts]))

@@ -109,8 +109,8 @@ def latent_given(spec: Spectrum, Y: Floats, rng: np.random.Generator) -> Floats:
     r"""Latent values given auxiliary variables, which are first moved along what their cones do not see.
 
     A cone does not change when all variables are multiplied by one number, nor when a number is added to all classes
-    of a row. Moves along both that leave :math:`N(0, I + K)` in the cones as it is make the chain forget sooner (Liu and
-    Wu 1999),
+    of a row. Moves along both that leave :math:`N(0, I + K)` in the cones as it is make the chain forget sooner (Liu
+    and Wu 1999),
 
     .. math:: y \leftarrow y \sqrt{\chi^2_{n C} / q}, \qquad q = \sum_c y_c^T (I + K_c)^{-1} y_c,
 
@@ -165,7 +165,7 @@ def gibbs_proba(draws: GibbsDraws, K_star: Floats, k_diag: Floats) -> GibbsProba
         Of each new row with itself.
     """
     spec, Y = draws.spectrum, draws.auxiliary
-    chains, S, n, C = Y.shape
+    chains, S, _, C = Y.shape
     cross = K_star if K_star.ndim == 3 else K_star[None]
     along = [k @ U for k, U in zip(cross, spec.vectors, strict=True)]
     lams = spec.values.T
