@@ -10,7 +10,7 @@ from ..likelihoods.classes import MultivariateProbit
 from ..runtime import at_once, check, parts
 from .cone import draw_in_cone
 from .sampler import OnSweep, latent_given
-from .spectrum import Spectrum, spectrum
+from .spectra import Spectrum, spectrum
 
 __all__ = ["SimulatedEvidence", "annealed_evidence", "prior_evidence"]
 

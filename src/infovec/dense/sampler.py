@@ -10,7 +10,7 @@ from ..likelihoods.classes import MultivariateProbit
 from ..runtime import at_once, check, limit, parts
 from .cone import draw_in_cone
 from .diagnostics import effective_sample_size, split_r_hat
-from .spectrum import Spectrum, spectrum
+from .spectra import Spectrum, spectrum
 
 __all__ = ["GibbsDraws", "GibbsProba", "OnSweep", "averaged", "gibbs", "gibbs_proba", "latent_given", "sweeps"]
 
@@ -53,6 +53,7 @@ def gibbs(
     *,
     n_chains: int = 4,
     burn_in: int = 500,
+    thin: int = 1,
     max_bytes: float = 2.0**28,
     on_sweep: OnSweep | None = None,
 ) -> GibbsDraws:
@@ -73,15 +74,17 @@ def gibbs(
     n_chains : int
         Side by side, each from a draw of the prior.
     burn_in : int
-        First draws of each chain that are dropped.
+        First sweeps of each chain that are dropped.
+    thin : int
+        Sweeps for each draw, which cost less than a prediction by a draw: more of them make the draws less alike.
     max_bytes : float
-        Memory for draws; where it is too small only every second one is kept, or third, and so on.
+        Memory for draws; where it is too small there are fewer of them, with more sweeps for each.
     on_sweep : callable, optional
     """
     spec = K if isinstance(K, Spectrum) else spectrum(np.asarray(K, dtype=np.float64))
-    each = -(-n_samples // n_chains)
-    room = min(max_bytes, limit() / 4) // (8 * n_chains * len(labels) * n_classes)
-    thin = -(-each // max(int(room), 4))
+    each = thin * -(-n_samples // n_chains)
+    room = min(max_bytes, limit() / 4) // (16 * n_chains * len(labels) * n_classes)  # draws, and what they say
+    thin *= -(-each // (thin * max(int(room), 4)))
     kept: list[Floats] = []
     for k, Y in enumerate(sweeps(spec, labels, n_classes, n_chains, rng)):
         if on_sweep is not None:
