@@ -7,11 +7,23 @@ import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
-from ..learning import CoupledEvidence, LearnedRows, Learning, Model, ProjectedEvidence, Step, VariationalBound
-from ..learning import find_scale, optimise, refine_scales
+from ..learning import (
+    CoupledEvidence,
+    LearnedRows,
+    Learning,
+    Model,
+    ProjectedEvidence,
+    Step,
+    VariationalBound,
+    find_scale,
+    optimise,
+    refine_scales,
+)
+from ..learning.refine import LeavesOut
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
-from .fits import signs
+from .fits import mode_of, signs
+from .laplace_fit import laplace_adjoint
 
 __all__ = ["CRITERIA", "Learned", "climb"]
 
@@ -22,13 +34,10 @@ _TELLING = 50  # rows at least for that
 
 
 class Criterion(Protocol):
-    """What is maximised, and how well rows left out are predicted."""
+    """What is maximised."""
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Criterion plus log prior, and the gradient in the steps of the model."""
-
-    def left_out(self, model: Model) -> tuple[float, float]:
-        """Criterion plus log prior, and mean log loss of rows left out."""
 
 
 Maker = Callable[[Inputs, Rows, Discrete | ClassLikelihood], Criterion]
@@ -52,7 +61,27 @@ def _ep(X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> Crit
     return ProjectedEvidence(LearnedRows(rows, X, signs(labels), blur=False), rows, _SITE_TOLERANCE)
 
 
-CRITERIA: dict[str, Maker] = {"bound": _bound, "ep": _ep}
+class LaplaceCriterion:
+    """Evidence of Laplace's approximation and its gradient; modes go on from that of the last evaluation."""
+
+    def __init__(self, X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> None:
+        self.X, self.labels, self._start = X, labels, cast(Floats | None, None)
+
+    def __call__(self, model: Model) -> tuple[float, Floats]:
+        """Log evidence plus log prior, and the gradient in the steps of the model."""
+        kernel, X = model.kernel, model.kernel.in_double(self.X)
+        likelihood = cast(Discrete | ClassLikelihood, model.likelihood)
+        K = np.asarray(kernel(X), dtype=np.float64)
+        found, noise, matrix = mode_of(K, self.labels, likelihood, self._start)
+        self._start = found.weights
+        share = 1.0 if matrix is K else 0.5
+        gradient = kernel.vjp(X, None, share * laplace_adjoint(noise, found, matrix, self.labels))
+        prior, prior_gradient = model.log_prior()
+        whole = np.concatenate([gradient, np.zeros(model.likelihood.theta.size)])  # which stays as it is
+        return found.log_evidence + prior, model.pull(whole) + prior_gradient
+
+
+CRITERIA: dict[str, Maker] = {"bound": _bound, "ep": _ep, "laplace": LaplaceCriterion}
 """Criteria by their names, made for some rows."""
 
 
@@ -99,6 +128,6 @@ def climb(
         model = find_scale(objective, model) if number == 0 else model
         model, more, _ = optimise(objective, model, iterations, watch)
         steps += more
-    if refined and len(rows) >= _TELLING and model.size:
-        model = refine_scales(objective, model, _SHORTER, watch or (lambda step: False))
+    if refined and len(rows) >= _TELLING and model.size and hasattr(objective, "left_out"):
+        model = refine_scales(cast(LeavesOut, objective), model, _SHORTER, watch or (lambda step: False))
     return Learned(model.kernel, steps)

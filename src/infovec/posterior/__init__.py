@@ -5,6 +5,7 @@ from .base import Posterior
 from .bound import VariationalPosterior
 from .classes import ClassPosterior, SeparatePosterior
 from .factorised import ActiveMarginals, FactorisedPosterior
+from .mode import ModePosterior
 from .pair_sites import Cavities, ClassSites, Dense, PairSites, cavities, kernel_of_each, positions, spread
 from .projected import ProjectedPosterior
 
@@ -17,6 +18,7 @@ __all__ = [
     "Dense",
     "DrawnPosterior",
     "FactorisedPosterior",
+    "ModePosterior",
     "PairSites",
     "Posterior",
     "ProjectedPosterior",
