@@ -3,6 +3,7 @@
 from .annealing import SimulatedEvidence, annealed_evidence, prior_evidence
 from .cone import draw_in_cone
 from .diagnostics import effective_sample_size, split_r_hat
+from .kernel_sampler import KernelDraws, gibbs_kernel, gibbs_kernel_proba
 from .laplace_fit import (
     LaplaceEvidence,
     LaplaceFit,
@@ -20,6 +21,7 @@ from .spectra import Spectrum, spectrum
 __all__ = [
     "GibbsDraws",
     "GibbsProba",
+    "KernelDraws",
     "LaplaceEvidence",
     "LaplaceFit",
     "LaplaceLatent",
@@ -32,6 +34,8 @@ __all__ = [
     "draw_in_cone",
     "effective_sample_size",
     "gibbs",
+    "gibbs_kernel",
+    "gibbs_kernel_proba",
     "gibbs_proba",
     "laplace",
     "laplace_adjoint",

@@ -12,7 +12,18 @@ from .cone import draw_in_cone
 from .diagnostics import effective_sample_size, split_r_hat
 from .spectra import Spectrum, spectrum
 
-__all__ = ["GibbsDraws", "GibbsProba", "OnSweep", "averaged", "gibbs", "gibbs_proba", "latent_given", "sweeps"]
+__all__ = [
+    "GibbsDraws",
+    "GibbsProba",
+    "OnSweep",
+    "averaged",
+    "class_log_proba",
+    "gibbs",
+    "gibbs_proba",
+    "latent_given",
+    "sweeps",
+    "sweeps_per_draw",
+]
 
 OnSweep: TypeAlias = Callable[[int, int], None]
 """Told after every sweep how many are done, and how many there will be."""
@@ -83,8 +94,7 @@ def gibbs(
     """
     spec = K if isinstance(K, Spectrum) else spectrum(np.asarray(K, dtype=np.float64))
     each = thin * -(-n_samples // n_chains)
-    room = min(max_bytes, limit() / 4) // (16 * n_chains * len(labels) * n_classes)  # draws, and what they say
-    thin *= -(-each // (thin * max(int(room), 4)))
+    thin = sweeps_per_draw(each, thin, 16 * n_chains * len(labels) * n_classes, max_bytes)  # draws, and what they say
     kept: list[Floats] = []
     for k, Y in enumerate(sweeps(spec, labels, n_classes, n_chains, rng)):
         if on_sweep is not None:
@@ -94,6 +104,12 @@ def gibbs(
         if k + 1 == burn_in + each:
             break
     return _summary(spec, np.stack(kept, axis=1))
+
+
+def sweeps_per_draw(each: int, thin: int, bytes_each: int, max_bytes: float) -> int:
+    """Return the multiple of ``thin`` with which the draws of that many sweeps have room."""
+    room = max(int(min(max_bytes, limit() / 4) // bytes_each), 4)
+    return thin * -(-each // (thin * room))
 
 
 def sweeps(spec: Spectrum, labels: Rows, n_classes: int, n_chains: int, rng: np.random.Generator) -> Iterator[Floats]:
@@ -178,12 +194,13 @@ def gibbs_proba(draws: GibbsDraws, K_star: Floats, k_diag: Floats) -> GibbsProba
     out = GibbsProba(*(np.empty((cross.shape[1], C)) for _ in range(3)))
     for at in parts(len(var), at_once(max(_ENTRIES // (chains * S * C), 1), _BYTES * chains * S * C)):
         mean = np.stack([Y[..., c] @ A[c % len(A), at].T for c in range(C)], axis=-1)  # (chains, S, rows, C)
-        p = _proba(mean.reshape(-1, C), np.tile(var[at], (chains * S, 1))).reshape(mean.shape)
+        log_p = class_log_proba(mean.reshape(-1, C), np.tile(var[at], (chains * S, 1)))
+        p = np.exp(log_p).reshape(mean.shape)
         for full, part in zip(out, averaged(p), strict=True):
             full[at] = part
     return out
 
 
-def _proba(mean: Floats, var: Floats) -> Floats:
-    """Probabilities of all classes where latent values are independent."""
-    return np.exp(MultivariateProbit(np.zeros(mean.shape[1])).log_proba(mean, var))
+def class_log_proba(mean: Floats, var: Floats) -> Floats:
+    """Log probabilities of all classes where latent values are independent."""
+    return MultivariateProbit(np.zeros(mean.shape[1])).log_proba(mean, var)
