@@ -1,7 +1,7 @@
 """Kernels for dense models: by the gradient of a criterion, on all rows or as many as there is time for."""
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -17,20 +17,16 @@ from ..learning import (
     VariationalBound,
     find_scale,
     optimise,
-    refine_scales,
 )
-from ..learning.refine import LeavesOut
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from .fits import mode_of, signs
 from .laplace_fit import laplace_adjoint
 
-__all__ = ["CRITERIA", "Learned", "climb"]
+__all__ = ["LaplaceCriterion", "Learned", "MakeCriterion", "bound_criterion", "climb", "ep_criterion"]
 
 _STAGES = ((300, 40), (1000, 25))  # rows at most, and iterations
 _BOUND_TOLERANCE, _SITE_TOLERANCE = 1e-3, 1e-2  # the criterion is exact to their squares
-_SHORTER = 1.4  # factor between length scales that are tried by rows left out
-_TELLING = 50  # rows at least for that
 
 
 class Criterion(Protocol):
@@ -40,7 +36,7 @@ class Criterion(Protocol):
         """Criterion plus log prior, and the gradient in the steps of the model."""
 
 
-Maker = Callable[[Inputs, Rows, Discrete | ClassLikelihood], Criterion]
+MakeCriterion: TypeAlias = Callable[[Inputs, Rows, Discrete | ClassLikelihood], Criterion]
 
 
 class Learned(NamedTuple):
@@ -50,11 +46,13 @@ class Learned(NamedTuple):
     steps: list[Step]
 
 
-def _bound(X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> Criterion:
+def bound_criterion(X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> Criterion:
+    """The variational bound."""
     return VariationalBound(X, labels, np.arange(len(labels)), tolerance=_BOUND_TOLERANCE)
 
 
-def _ep(X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> Criterion:
+def ep_criterion(X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> Criterion:
+    """The evidence of expectation propagation."""
     rows = np.arange(len(labels))
     if isinstance(likelihood, ClassLikelihood):
         return CoupledEvidence(LearnedRows(rows, X, labels, blur=False), rows, _SITE_TOLERANCE)
@@ -81,12 +79,8 @@ class LaplaceCriterion:
         return found.log_evidence + prior, model.pull(whole) + prior_gradient
 
 
-CRITERIA: dict[str, Maker] = {"bound": _bound, "ep": _ep, "laplace": LaplaceCriterion}
-"""Criteria by their names, made for some rows."""
-
-
 def climb(
-    criterion: str,
+    criterion: MakeCriterion,
     X: Inputs,
     labels: Rows,
     kernel: Kernel,
@@ -94,14 +88,14 @@ def climb(
     order: Rows,
     *,
     tied: bool = False,
-    refined: bool = False,
     watch: Callable[[Step], bool] | None = None,
 ) -> Learned:
     """Maximise a criterion over the parameters of the kernel: on some hundred rows first, then on up to a thousand.
 
     Parameters
     ----------
-    criterion : {"bound", "ep", "laplace"}
+    criterion : callable
+        From some rows and a likelihood to what is maximised.
     X, labels
         Training rows.
     kernel : Kernel
@@ -112,9 +106,6 @@ def climb(
         All rows, shuffled: the first of them are learned on.
     tied : bool
         Whether length scales of columns move together.
-    refined : bool
-        Whether all length scales are then moved to where rows left out are predicted best, which is where functions are
-        less smooth than the criterion would have them.
     watch : callable, optional
         Told of every evaluation; a true answer ends it.
     """
@@ -124,10 +115,8 @@ def climb(
         if number and len(order) <= _STAGES[number - 1][0]:
             break
         rows = np.sort(order[:most])
-        objective = CRITERIA[criterion](X[rows], labels[rows], likelihood)
+        objective = criterion(X[rows], labels[rows], likelihood)
         model = find_scale(objective, model) if number == 0 else model
         model, more, _ = optimise(objective, model, iterations, watch)
         steps += more
-    if refined and len(rows) >= _TELLING and model.size and hasattr(objective, "left_out"):
-        model = refine_scales(cast(LeavesOut, objective), model, _SHORTER, watch or (lambda step: False))
     return Learned(model.kernel, steps)

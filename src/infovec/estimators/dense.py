@@ -12,15 +12,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Floats, Inputs, Rows
-from ..dense import class_proba, effective_sample_size
+from ..dense.diagnostics import effective_sample_size
+from ..dense.probabilities import class_proba
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..likelihoods import Discrete, Logit, Probit
-from ..likelihoods.classes import ClassLikelihood, MultivariateProbit, Softmax
+from ..likelihoods import Discrete
+from ..likelihoods.classes import ClassLikelihood
 from ..posterior import AuxiliaryPosterior, DrawnPosterior, ModePosterior
 from ..runtime import outside, work_within
 from ..shards import FarInputs
-from .dense_fit import DenseSettings, Outcome, fit_dense
+from .dense_fit import Outcome, fit_dense
+from .dense_settings import DenseSettings
 from .inputs import read
 from .latent import Latent, known
 from .lazy import for_far_rows
@@ -28,7 +30,7 @@ from .limits import memory_limit, threads
 from .records import in_files
 from .relevances import Relevances
 from .saving import Savable
-from .settings import check_choice, check_kernel
+from .settings import check_kernel
 from .spans import relevances_with_intervals
 from .warm import kept
 
@@ -57,8 +59,8 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     learn : {"auto", "bound", "ep", "laplace", "importance", "mcmc", None}
         How the parameters of the kernel are found, whatever the inference after it. "bound", "ep" and "laplace" maximise
         the variational bound, the evidence of EP or that of Laplace, by gradients, on at most 1000 rows drawn at random.
-        "auto" takes that of the inference, for "gibbs" that of EP; for "variational" it then moves the length scales to
-        where rows left out are predicted best. "importance" is the variational importance sampler over the length
+        "auto" is "laplace" for that inference, and "ep" for the others: the bound prefers functions that are too smooth.
+        "importance" is the variational importance sampler over the length
         scales; "mcmc" draws the parameters with the functions, for ``inference="gibbs"``: predictions are then averages
         over kernels. None leaves the kernel as given.
     likelihood : {"auto", "probit", "logit"}
@@ -182,8 +184,8 @@ ModePosterior
                 inputs, labels = self._read_rows(X, y)
                 settings = DenseSettings.of(self, inputs.shape[0], self.n_classes_, limit)
                 seed = check_random_state(self.random_state).randint(2**31 - 1)
-                likelihood = self._named_likelihood()
-                found = fit_dense(inputs, labels, self.kernel, likelihood, settings, np.random.default_rng(seed))
+                noise, rng = settings.noise(self.n_classes_), np.random.default_rng(seed)
+                found = fit_dense(inputs, labels, self.kernel, noise, settings, rng)
             self._store(found)
             self.n_samples_fit_, self.fit_seconds_ = len(labels), time.perf_counter() - start
         return self
@@ -204,20 +206,6 @@ ModePosterior
                 stacklevel=outside(),
             )
         return inputs.astype(np.float64) if inputs.dtype != object else inputs, index.astype(np.intp)
-
-    def _named_likelihood(self) -> Discrete | ClassLikelihood:
-        name = self.likelihood
-        check_choice("likelihood", name, ("auto", "probit", "logit"))
-        if name == "auto":
-            name = "logit" if self.inference == "laplace" else "probit"
-        if name == "logit" and self.inference not in ("laplace", "ep"):
-            raise ParameterError(
-                f"likelihood='logit' has no auxiliary variables, which inference={self.inference!r} is about; choose "
-                "'probit', or inference='laplace' or 'ep'"
-            )
-        if self.n_classes_ == 2:
-            return Logit() if name == "logit" else Probit()
-        return (Softmax if name == "logit" else MultivariateProbit)(np.zeros(self.n_classes_))
 
     def _store(self, found: Outcome) -> None:
         self.kernel_, self.likelihood_, self.posterior_ = found.posterior.kernel, found.likelihood, found.posterior

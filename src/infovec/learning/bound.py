@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
-from ..inference import best_spread, calibrated, left_out_loss, make_basis
+from ..inference import calibrated, left_out_loss, make_basis
 from ..inference.bound import (
     BoundGradient,
     BoundShard,
@@ -15,7 +15,6 @@ from ..inference.bound import (
     Race,
     as_race,
     bound_gradient,
-    left_out,
     maximise_bound,
     project,
 )
@@ -76,21 +75,12 @@ class VariationalBound:
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Bound plus log prior, and mean log loss of rows left out with the power that suits them best."""
+        assert isinstance(model.likelihood, MultivariateProbit)
         kernel, likelihood = model.kernel, model.likelihood
-        if not isinstance(likelihood, MultivariateProbit):
-            return self._one_left_out(model)
         shard = BoundShard(self.rows, self.X, self.labels, kernel, likelihood, self.dtype, self.group)
         shard.project(make_basis(kernel, self.rows[self.active], self.X[self.active], self.dtype))
         bound = shard.infer(self.tolerance).log_evidence
         return bound + model.log_prior()[0], left_out_loss(calibrated(model.likelihood, [shard]), [shard])
-
-    def _one_left_out(self, model: Model) -> tuple[float, float]:
-        """The same of one function, with the spread that suits rows left out best."""
-        projections = project(model.kernel, 1, self.X, self.active, self.dtype)
-        best = maximise_bound(projections, self.labels, as_race(model.likelihood), tolerance=self.tolerance)
-        known = left_out(projections, best, self.group)[:, :, 0]
-        loss = best_spread(model.likelihood, 2.0 * self.labels - 1.0, known).loss
-        return best.bound + model.log_prior()[0], loss
 
     def at(self, kernels: Kernel | Sequence[Kernel], likelihood: Race) -> tuple[Optimum, BoundGradient]:
         """Largest bound and its gradient."""
