@@ -102,7 +102,9 @@ def draw_kernels(
     C = likelihood.n_classes if isinstance(likelihood, ClassLikelihood) else 2
 
     def log_prior(theta: Floats) -> float:
-        return model.with_theta(model.pull(np.append(theta - kernel.theta, np.zeros(likelihood.theta.size)))).log_prior()[0]
+        return model.with_theta(
+            model.pull(np.append(theta - kernel.theta, np.zeros(likelihood.theta.size)))
+        ).log_prior()[0]
 
     draws = gibbs_kernel(
         kernel, X, labels, C, log_prior, n_samples, rng, n_chains=n_chains, burn_in=burn_in, on_sweep=on_sweep

@@ -28,14 +28,14 @@ _TOLERANCE = 1e-3  # of the means
 
 
 class Sampled(NamedTuple):
-    """What the sampler found.
+    r"""What the sampler found.
 
     Parameters
     ----------
     kernel : Kernel
         At the mean of the precisions.
     mean, std : array of shape (p,)
-        Of the posterior of each precision, :math:`1 / (2 \\ell^2)`.
+        Of the posterior of each precision, :math:`1 / (2 \ell^2)`.
     draws, weights : arrays of shape (S, p) and (S,)
         Of the last iteration.
     ess : array

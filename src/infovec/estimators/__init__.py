@@ -7,4 +7,12 @@ from .gibbs import GibbsClassifier
 from .ordinal import IVMOrdinalClassifier
 from .regressor import IVMRegressor
 
-__all__ = ["GPClassifier", "GibbsClassifier", "IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor", "load", "load_with_extra"]
+__all__ = [
+    "GPClassifier",
+    "GibbsClassifier",
+    "IVMClassifier",
+    "IVMOrdinalClassifier",
+    "IVMRegressor",
+    "load",
+    "load_with_extra",
+]

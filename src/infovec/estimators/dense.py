@@ -49,20 +49,19 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     Parameters
     ----------
     kernel : Kernel, optional
-        Covariance of the latent functions. None scales an RBF kernel and a bias to the columns of X; with
-        ``learn="importance"`` or "mcmc" it is an RBF kernel of variance one with a length scale for each column, that of
-        Girolami and Rogers (2006).
+        Covariance of the latent functions. None scales an RBF kernel and a bias to the columns of X; where length scales
+        are drawn it is that of Girolami and Rogers (2006), of variance one with a length scale for each column.
     inference : {"variational", "ep", "laplace", "gibbs"}
         "variational" maximises a lower bound on the marginal likelihood. "ep" is expectation propagation, the closest
         to "gibbs" of the three that do not sample. "laplace" is a normal distribution at the mode of the posterior.
         "gibbs" draws from the posterior, and is exact but for Monte Carlo errors, which it states.
     learn : {"auto", "bound", "ep", "laplace", "importance", "mcmc", None}
-        How the parameters of the kernel are found, whatever the inference after it. "bound", "ep" and "laplace" maximise
-        the variational bound, the evidence of EP or that of Laplace, by gradients, on at most 1000 rows drawn at random.
-        "auto" is "laplace" for that inference, and "ep" for the others: the bound prefers functions that are too smooth.
-        "importance" is the variational importance sampler over the length
-        scales; "mcmc" draws the parameters with the functions, for ``inference="gibbs"``: predictions are then averages
-        over kernels. None leaves the kernel as given.
+        How the parameters of the kernel are found, whatever the inference after it. "bound", "ep" and "laplace"
+        maximise the variational bound, the evidence of EP or that of Laplace, by gradients, on at most 1000 rows drawn
+        at random. "auto" is "laplace" for that inference and "ep" for the others: the bound prefers functions that are
+        too smooth. "importance" is the variational importance sampler over the length scales; "mcmc" draws the
+        parameters with the functions, for ``inference="gibbs"``: predictions are then averages over kernels. None
+        leaves the kernel as given.
     likelihood : {"auto", "probit", "logit"}
         "auto" is the probit, but for "laplace" the logit, whose cost grows with the number of classes and not with its
         cube. "logit" is for "laplace" and "ep".
@@ -266,7 +265,8 @@ ModePosterior
         -------
         y : array of shape (n_samples,)
         """
-        labels: Array = self.classes_[np.argmax(self.predict_log_proba(X), axis=1)]
+        best = np.argmax(self.predict_log_proba(X), axis=1)
+        labels: Array = self.classes_[best]
         return labels
 
     @for_far_rows
@@ -318,5 +318,3 @@ ModePosterior
     def _testimony(self, X: Inputs) -> dict[str, Array]:
         log_proba = self.predict_log_proba(X)
         return {**super()._testimony(X), "log_proba": log_proba, "label": self.classes_[np.argmax(log_proba, axis=1)]}
-
-

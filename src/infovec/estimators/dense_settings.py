@@ -81,8 +81,8 @@ class DenseSettings(NamedTuple):
                 f"inference={model.inference!r} with {n} rows and {n_classes} classes takes {needed / 1e9:.3g} GB, "
                 f"and {limit / 1e9:.3g} GB may be used; raise max_memory, or use IVMClassifier, which takes less"
             )
-        sizes = [_size(model, name, least) for name, least in (("n_samples", 1), ("n_chains", 1), ("burn_in", 0))]
-        return cls(way, likelihood, model.learn, *sizes, EVIDENCES[model.evidence], bool(model.verbose))
+        chains = _size(model, "n_samples", 1), _size(model, "n_chains", 1), _size(model, "burn_in", 0)
+        return cls(way, likelihood, model.learn, *chains, EVIDENCES[model.evidence], bool(model.verbose))
 
     def noise(self, n_classes: int) -> Discrete | ClassLikelihood:
         """Return the likelihood: of one function for two classes, else of one for each."""

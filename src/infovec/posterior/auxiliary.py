@@ -63,7 +63,7 @@ class AuxiliaryPosterior(Posterior):
         return (mean[:, 0], var[:, 0]) if mean.shape[1] == 1 else (mean, var)
 
     def draws(self, X: Inputs) -> Iterator[tuple[Floats, Floats]]:
-        """Yield new inputs some at a time: means of every draw, shape (S, b, C), and the variance of all, shape (b,)."""
+        """Yield, for some new inputs at a time, means of every draw, shape (S, b, C), and the variance of all."""
         S, n, C = self.force.shape
         flat, var = self.force.transpose(1, 0, 2).reshape(n, S * C), np.array(self.kernel.diag(X), dtype=np.float64)
         for block, K in self._blocks(X):

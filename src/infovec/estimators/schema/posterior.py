@@ -111,7 +111,7 @@ def _check_drawn(posterior: AuxiliaryPosterior | DrawnPosterior, where: str, n_f
         array_of_floats(posterior.force, force, (None, n, n_functions))
     else:
         kernels = posterior.kernels
-        must(isinstance(kernels, tuple) and 0 < len(kernels), f"{where}.kernels", "a tuple of kernels", kernels)
+        must(isinstance(kernels, tuple) and len(kernels) > 0, f"{where}.kernels", "a tuple of kernels", kernels)
         for k, kernel in enumerate(kernels):
             check_kernel(kernel, f"{where}.kernels[{k}]")
         array_of_floats(posterior.force, force, (len(kernels), None, n, n_functions))
