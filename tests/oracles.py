@@ -358,9 +358,9 @@ def full_coupled_ep(K: np.ndarray, C: int, tilted: Callable, sweeps: int = 200, 
 class MarkovRace:
     """Three classes by the multinomial probit, functions with k(x, z) = variance exp(-|x - z| / scale) on a line.
 
-    Such functions are Markov chains, so that the integral over all of them is one over one row after the other. What all
-    classes have in common does not count: two functions are left, whose values lie on a grid (trapezoidal rule, which
-    converges exponentially). Sums forwards and backwards; the probability of a class is that of a quadrant.
+    Such functions are Markov chains, so that the integral over all of them is one over one row after the other. What
+    all classes have in common does not count: two functions are left, whose values lie on a grid (trapezoidal rule,
+    which converges exponentially). The probability of a class is that of a quadrant.
     """
 
     _TWO = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
@@ -374,7 +374,6 @@ class MarkovRace:
         f = [self.grid[:, None] * a + self.grid * b for a, b in self._TWO.T]
         self.proba = [self._wins(f[c] - f[(c + 1) % 3], f[c] - f[(c + 2) % 3]) for c in range(3)]
         self.forwards = self._pass(self.x, self.labels)
-        self.backwards = self._pass(-self.x[::-1], self.labels[::-1])[::-1]
 
     @staticmethod
     def _wins(a, b) -> np.ndarray:
@@ -408,7 +407,8 @@ class MarkovRace:
         line = np.exp(-0.5 * self.grid**2 / self.variance)
         prior = np.outer(line, line)
         out = np.empty((len(self.x), 3))
-        for at, ahead, behind, label in zip(self.order, self.forwards, self.backwards, self.labels, strict=True):
+        backwards = self._pass(-self.x[::-1], self.labels[::-1])[::-1]
+        for at, ahead, behind, label in zip(self.order, self.forwards, backwards, self.labels, strict=True):
             p = ahead * behind * self.proba[label] / np.maximum(prior, 1e-300)
             two = np.array([self.grid @ p.sum(axis=1), self.grid @ p.sum(axis=0)]) / p.sum()
             out[at] = two @ self._TWO

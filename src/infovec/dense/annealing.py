@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from .._types import Floats, Rows
-from ..likelihoods.classes import MultivariateProbit
 from ..runtime import at_once, check, parts
 from .cone import draw_in_cone
+from .race import race_log_prob
 from .sampler import OnSweep, latent_given
 from .spectra import Spectrum, spectrum
 
@@ -43,13 +43,12 @@ def prior_evidence(
     rng : Generator
     """
     spec = K if isinstance(K, Spectrum) else spectrum(np.asarray(K, dtype=np.float64))
-    likelihood, n = MultivariateProbit(np.zeros(n_classes)), len(labels)
-    logs = np.empty(n_samples)
+    n, logs = len(labels), np.empty(n_samples)
     step = at_once(max(_ENTRIES // (n * n_classes), 1), _BYTES * n * n_classes)
     for at in parts(n_samples, step):
         shape = (n, at.stop - at.start, n_classes)
         M = spec.back(np.sqrt(spec.values[:, None]) * rng.standard_normal(shape))
-        log_prob = likelihood.log_prob(np.repeat(labels, shape[1]), M.reshape(-1, n_classes))
+        log_prob = race_log_prob(np.repeat(labels, shape[1]), M.reshape(-1, n_classes))
         logs[at] = log_prob.reshape(shape[:2]).sum(axis=0)
     return _log_mean(logs)
 

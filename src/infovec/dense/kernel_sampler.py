@@ -1,6 +1,7 @@
 """Gibbs sampler that draws the parameters of the kernel too, by Metropolis-Hastings (GR06 appendix D, last line)."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -9,10 +10,10 @@ from scipy.linalg import solve_triangular
 
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
-from ..likelihoods.classes import MultivariateProbit
-from ..runtime import at_once, check, parts
+from ..runtime import at_once, check, limited, parts
 from .cone import draw_in_cone
 from .diagnostics import effective_sample_size, split_r_hat
+from .race import race_log_prob
 from .sampler import GibbsProba, OnSweep, averaged, class_log_proba, sweeps_per_draw
 
 __all__ = ["KernelDraws", "LogPrior", "gibbs_kernel", "gibbs_kernel_proba"]
@@ -23,6 +24,7 @@ LogPrior: TypeAlias = Callable[[Floats], float]
 _JITTER = 1e-8  # of the mean variance, which the model has in addition
 _FIRST_STEP, _AIM = 0.5, 0.3  # standard deviation of proposals at first; share of them that is to be accepted
 _ENTRIES, _BYTES = 2**24, 64
+_SMALL = 700  # rows up to which threads of the linear algebra are in each other's way
 
 
 class KernelDraws(NamedTuple):
@@ -124,7 +126,7 @@ class _Model(NamedTuple):
             return None
 
     def log_prob(self, M: Floats) -> float:
-        return float(MultivariateProbit(np.zeros(self.n_classes)).log_prob(self.labels, M).sum())
+        return float(race_log_prob(self.labels, M).sum())
 
 
 def gibbs_kernel(
@@ -172,7 +174,8 @@ def gibbs_kernel(
     thetas, auxiliary, chances = [], [], np.zeros((n_chains, 2))
     for k in range(burn_in + each):
         check()
-        found = np.stack([chain.sweep(tuning.root, np.exp(tuning.log_scales)) for chain in chains])
+        with limited(1) if len(labels) <= _SMALL else nullcontext():
+            found = np.stack([chain.sweep(tuning.root, np.exp(tuning.log_scales)) for chain in chains])
         if k < burn_in:
             tuning.learn(k, found, np.stack([chain.prior.theta for chain in chains]))
         else:
@@ -239,9 +242,10 @@ def _one(kernel: Kernel, X: Inputs, X_new: Inputs, draws: KernelDraws, chain: in
     """Probabilities of new rows given one draw."""
     check()
     kernel = kernel.with_theta(draws.theta[chain, draw])
-    R = np.linalg.cholesky(np.eye(X.shape[0]) + kernel(X))
-    half = solve_triangular(R, kernel(X, X_new), lower=True, check_finite=False)
-    mean = half.T @ solve_triangular(R, draws.auxiliary[chain, draw], lower=True, check_finite=False)
+    with limited(1) if X.shape[0] <= _SMALL else nullcontext():
+        R = np.linalg.cholesky(np.eye(X.shape[0]) + kernel(X))
+        half = solve_triangular(R, kernel(X, X_new), lower=True, check_finite=False)
+        mean = half.T @ solve_triangular(R, draws.auxiliary[chain, draw], lower=True, check_finite=False)
     var = np.maximum(kernel.diag(X_new) - np.einsum("ij,ij->j", half, half), 0.0)
     return np.exp(class_log_proba(mean, np.broadcast_to(var[:, None], mean.shape)))
 

@@ -5,6 +5,7 @@ makes them different is how the curvature W of the rows is put together, and wha
 """
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..errors import NotConverged
 from ..kernels import Kernel
-from ..runtime import check
+from ..runtime import check, limited
 
 __all__ = [
     "Inner",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 _STEPS, _HALVINGS = 100, 40
+_SMALL = 700  # rows up to which threads of the linear algebra are in each other's way
 _TOLERANCE = 1e-10  # gain for each row that a step promises, below which it is the last
 
 
@@ -110,7 +112,11 @@ def laplace(noise: Noise, K: Floats, labels: Rows, n_classes: int, start: Floats
     start : array of shape (n, C), optional
         Weights to begin with, as those of a similar kernel.
     """
-    K = K if K.ndim == 3 else K[None]
+    with limited(1) if len(labels) <= _SMALL else nullcontext():
+        return _mode(noise, K if K.ndim == 3 else K[None], labels, n_classes, start)
+
+
+def _mode(noise: Noise, K: Floats, labels: Rows, n_classes: int, start: Floats | None) -> LaplaceFit:
     a = np.zeros((len(labels), n_classes)) if start is None else np.array(start, dtype=np.float64)
     f = product(K, a)
     log_prob, g = noise.slopes(labels, f)

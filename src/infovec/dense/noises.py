@@ -5,7 +5,6 @@ from scipy.linalg import solve_triangular
 from scipy.special import log_softmax
 
 from .._types import Floats, Rows
-from ..likelihoods.classes import MultivariateProbit
 from ..numerics.cholesky import factorise
 from .laplace_fit import Inner
 from .race import race_curvature, race_trace_slope
@@ -60,8 +59,8 @@ class Probit:
     r"""Multinomial probit; W has no form that classes could share: :math:`O((C - 1)^3 n^3)`."""
 
     def slopes(self, labels: Rows, f: Floats) -> tuple[float, Floats]:
-        found = MultivariateProbit(np.zeros(f.shape[1])).tilted(labels, f, np.zeros_like(f))
-        return float(found.log_z.sum()), found.g
+        found = race_curvature(labels, f)
+        return float(found.log_prob.sum()), found.g
 
     def inner(self, labels: Rows, f: Floats, K: Floats) -> Inner:
         r"""M of any W of rank C - 1 (GR06 appendix E).

@@ -14,7 +14,7 @@ from ..numerics.normal import hazard, hazard_excess, log_ndtr
 from ..runtime import at_once, parts
 from .cone import rivals, winner_mode
 
-__all__ = ["RaceCurvature", "race_curvature", "race_trace_slope"]
+__all__ = ["RaceCurvature", "race_curvature", "race_log_prob", "race_trace_slope"]
 
 _REACH, _NODES = 8.5, 48  # the integrand falls at least as fast as the normal density; nodes for three classes
 _ENTRIES, _BYTES = 2**18, 120  # numbers in one block of the work
@@ -40,23 +40,49 @@ class _Nodes(NamedTuple):
     order: Rows  # (n, C): which classes they are
 
 
+class _Weights(NamedTuple):
+    """The trapezoidal rule about the mode: the logarithm of the integrand is curved by 1 at least and by C at most."""
+
+    log_prob: Floats  # (n,)
+    w: Floats  # (n, k)
+    t: Floats  # (n, k): where the winner stands above its mean
+    z: Floats  # (n, k, C - 1): and above those of the others
+
+    @classmethod
+    def of(cls, gap: Floats) -> "_Weights":
+        C = gap.shape[1] + 1
+        count = int(np.ceil(_NODES * np.sqrt(max(C, 3) / 3.0)))
+        t, width = np.linspace(-_REACH, _REACH, count, retstep=True)
+        t = winner_mode(gap)[:, None] + t
+        z = t[:, :, None] - gap[:, None, :]
+        log_w = -0.5 * t * t - _LOG_SQRT_2PI + log_ndtr(z).sum(axis=2)
+        top = log_w.max(axis=1, keepdims=True)
+        w = np.exp(log_w - top)
+        total = w.sum(axis=1, keepdims=True)
+        return cls((top + np.log(width * total))[:, 0], w / total, t, z)
+
+
+def race_log_prob(labels: Rows, f: Floats) -> Floats:
+    """Log probability of the labels given latent values, by nodes that are known beforehand to be enough.
+
+    It is ``MultivariateProbit.log_prob``, whose nodes are looked for, since latent values may vary there; here they do
+    not.
+    """
+    out = np.empty(len(f))
+    for at in parts(len(f), _rows(f.shape[1])):
+        out[at] = _Weights.of(rivals(f[at], labels[at])[0]).log_prob
+    return out
+
+
 def _nodes(labels: Rows, f: Floats) -> _Nodes:
     gap, others = rivals(f, labels)
-    C = f.shape[1]
-    count = int(np.ceil(_NODES * np.sqrt(max(C, 3) / 3.0)))
-    t, width = np.linspace(-_REACH, _REACH, count, retstep=True)
-    t = winner_mode(gap)[:, None] + t
-    z = t[:, :, None] - gap[:, None, :]
-    log_w = -0.5 * t * t - _LOG_SQRT_2PI + log_ndtr(z).sum(axis=2)
-    top = log_w.max(axis=1, keepdims=True)
-    w = np.exp(log_w - top)
-    total = w.sum(axis=1, keepdims=True)
+    log_prob, w, t, z = _Weights.of(gap)
     h = hazard(z)
     excess = hazard_excess(z, h)
     e = h * (1.0 - excess * (h + excess))
     order = np.concatenate([others, labels[:, None]], axis=1)
     r = np.concatenate([-h, t[:, :, None]], axis=2)
-    return _Nodes((top + np.log(width * total))[:, 0], w / total, r, -h * excess, e, order)
+    return _Nodes(log_prob, w, r, -h * excess, e, order)
 
 
 def race_curvature(labels: Rows, f: Floats) -> RaceCurvature:

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 
 from .._types import Floats
 from ..errors import NotPositiveDefinite
@@ -46,7 +45,7 @@ def spectrum(K: Floats) -> Spectrum:
 
     Eigenvalues that rounding has made negative are zero: smooth kernels need no jitter.
     """
-    parts = [eigh(k, check_finite=False) for k in (K if K.ndim == 3 else K[None])]
+    parts = [np.linalg.eigh(k) for k in (K if K.ndim == 3 else K[None])]
     values = np.stack([lam for lam, _ in parts], axis=1)
     lowest, highest = float(values.min()), float(values.max())
     if not lowest >= -_ROUNDING * max(highest, 1.0):
