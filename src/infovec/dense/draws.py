@@ -12,12 +12,12 @@ from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..numerics.cholesky import beyond_identity, solve_lower
 from ..posterior import AuxiliaryPosterior, DrawnPosterior
-from .annealing import SimulatedEvidence, annealed_evidence
+from .annealing import SimulatedEvidence, annealed_evidence, prior_evidence
 from .kernel_sampler import KernelDraws, gibbs_kernel
 from .sampler import GibbsDraws, OnSweep, gibbs
 from .spectra import Spectrum, spectrum
 
-__all__ = ["DrawnKernels", "MakeEvidence", "Simulated", "draw_kernels", "fit_gibbs", "forces"]
+__all__ = ["DrawnKernels", "MakeEvidence", "Simulated", "draw_kernels", "draws_of_prior", "fit_gibbs", "forces"]
 
 MakeEvidence: TypeAlias = Callable[[Spectrum, Rows, int, np.random.Generator], SimulatedEvidence]
 """From the kernel matrix, labels and the number of classes to an estimate of the marginal likelihood."""
@@ -27,6 +27,13 @@ _MOST_KERNELS = 100  # that predictions are averaged over: each needs a factoris
 
 
 _UNKNOWN = SimulatedEvidence(np.nan, np.nan, np.nan)
+
+
+def draws_of_prior(
+    spec: Spectrum, labels: Rows, n_classes: int, rng: np.random.Generator, n_samples: int = 1000
+) -> SimulatedEvidence:
+    """Return the estimate of GR06 6.2, by as many draws of the prior as there."""
+    return prior_evidence(spec, labels, n_classes, n_samples, rng)
 
 
 class Simulated(NamedTuple):

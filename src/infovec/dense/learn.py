@@ -15,7 +15,7 @@ from ..learning import (
     ProjectedEvidence,
     Step,
     VariationalBound,
-    find_scale,
+    best_of_starts,
     optimise,
 )
 from ..likelihoods import Discrete, Likelihood
@@ -116,7 +116,10 @@ def climb(
             break
         rows = np.sort(order[:most])
         objective = criterion(X[rows], labels[rows], likelihood)
-        model = find_scale(objective, model) if number == 0 else model
-        model, more, _ = optimise(objective, model, iterations, watch)
+        many = int(np.sum(model.scales)) > 1
+        if number == 0:
+            model, more, _ = best_of_starts(objective, model, many, iterations, watch)
+        else:
+            model, more, _ = optimise(objective, model, iterations, watch)
         steps += more
     return Learned(model.kernel, steps)

@@ -1,14 +1,13 @@
 """What a user chooses by name for a dense model, and what the names stand for."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from .._types import Foreign, Inputs, Rows
-from ..dense.annealing import annealed_evidence, prior_evidence
-from ..dense.draws import MakeEvidence
+from ..dense.annealing import annealed_evidence
+from ..dense.draws import MakeEvidence, draws_of_prior
 from ..dense.fits import DenseFit, fit_bound, fit_ep, fit_laplace
 from ..dense.learn import LaplaceCriterion, MakeCriterion, bound_criterion, ep_criterion
 from ..dense.memory import Need, ep_need, gibbs_need, laplace_need, unit_noise_need
@@ -46,7 +45,7 @@ CRITERIA: Final[Mapping[str, MakeCriterion]] = {
 LEARNING: Final = ("auto", *CRITERIA, "importance", "mcmc", None)
 EVIDENCES: Final[Mapping[str | None, MakeEvidence | None]] = {
     "annealing": annealed_evidence,
-    "prior": partial(prior_evidence, n_samples=1000),
+    "prior": draws_of_prior,
     None: None,
 }
 LIKELIHOODS: Final = ("auto", "probit", "logit")
