@@ -110,16 +110,20 @@ def laplace(noise: Noise, K: Floats, labels: Rows, n_classes: int, start: Floats
     labels : array of int, shape (n,)
     n_classes : int
     start : array of shape (n, C), optional
-        Weights to begin with, as those of a similar kernel.
+        Weights to begin with, as those of a similar kernel; left aside where zeros are better.
     """
     with limited(1) if len(labels) <= _SMALL else nullcontext():
         return _mode(noise, K if K.ndim == 3 else K[None], labels, n_classes, start)
 
 
 def _mode(noise: Noise, K: Floats, labels: Rows, n_classes: int, start: Floats | None) -> LaplaceFit:
-    a = np.zeros((len(labels), n_classes)) if start is None else np.array(start, dtype=np.float64)
-    f = product(K, a)
+    a = f = np.zeros((len(labels), n_classes))
     log_prob, g = noise.slopes(labels, f)
+    if start is not None:
+        there = product(K, start)
+        found = noise.slopes(labels, there)
+        if found[0] - 0.5 * float(np.vdot(start, there)) > log_prob:  # else it is of no use
+            a, f, (log_prob, g) = start, there, found
     for count in range(1, _STEPS + 1):
         check()
         inner = noise.inner(labels, f, K)
