@@ -184,6 +184,22 @@ def variational_bound_of(covariances, labels, mean, S) -> float:
     return value
 
 
+def variational_binary(K, sign, iterations: int = 5000):
+    """GR06 4.4.1, its own iteration with one function for two classes: means, and the bound of appendix C for it."""
+    n = len(sign)
+    S, mean, bounds = K @ np.linalg.inv(np.eye(n) + K), np.zeros(n), []
+    inverse, log_dets = np.linalg.inv(K), np.linalg.slogdet(np.eye(n) + K)[1]
+    for _ in range(iterations):
+        constant = np.trace(S) + log_dets + np.trace(inverse @ S) + mean @ inverse @ mean - n
+        bounds.append(float(log_ndtr(sign * mean).sum() - 0.5 * constant))
+        density = np.exp(-0.5 * mean**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(sign * mean))
+        new = S @ (mean + sign * density)
+        moved, mean = np.max(np.abs(new - mean)), new
+        if moved < 1e-9:
+            break
+    return mean, bounds
+
+
 class DenseMultinomialIVM:
     """GR06 section 5 on full covariance matrices: eq. 5.1-5.5, nothing clever."""
 

@@ -25,6 +25,7 @@ __all__ = ["Outcome", "fit_dense"]
 
 _FEWEST = 10.0  # equal weights of the importance sampler, below which they say little
 _R_HAT = 1.05  # of chains that agree
+_EVERY = 1.0  # seconds between lines of progress
 
 
 class Outcome(NamedTuple):
@@ -163,7 +164,7 @@ class _Telling:
 
     def __init__(self, verbose: bool) -> None:
         self.verbose, self.start = verbose, time.perf_counter()
-        self.next = self.start + 1.0
+        self.next = self.start + _EVERY
 
     def step(self, step: Step) -> bool:
         """Tell of a step of learning."""
@@ -182,5 +183,5 @@ class _Telling:
     def _say(self, text: str) -> None:
         now = time.perf_counter()
         if self.verbose and now >= self.next:
-            self.next = now + 1.0
+            self.next = now + _EVERY
             print(f"infovec: {text}, {now - self.start:.1f} s", file=sys.stderr)
