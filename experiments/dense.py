@@ -9,14 +9,13 @@ from infovec.dense import class_proba
 from infovec.dense.draws import MakeEvidence, fit_gibbs
 from infovec.dense.fits import fit_bound, fit_ep, fit_laplace
 from infovec.dense.importance import sample_precisions
-from infovec.dense.learn import bound_criterion, climb, ep_criterion
+from infovec.dense.learn import climb, ep_criterion
 from infovec.inference.bound import as_race
 from infovec.kernels import RBF, Kernel
-from infovec.learning import Learning, Model, VariationalBound, optimise
 from infovec.likelihoods import Logit, Probit
 from infovec.likelihoods.classes import ClassLikelihood, MultivariateProbit, Softmax
 
-__all__ = ["Judged", "by_bound", "by_evidence", "by_importance", "judge", "probit_of", "three_rings"]
+__all__ = ["Judged", "by_evidence", "by_importance", "judge", "probit_of", "three_rings"]
 
 
 class Judged(NamedTuple):
@@ -66,7 +65,7 @@ def judge(
     way: str, kernel: Kernel, X: np.ndarray, y: np.ndarray, Z: np.ndarray, t: np.ndarray, rng: np.random.Generator,
     burn_in: int = 2000, evidence: MakeEvidence | None = None,
 ) -> Judged:  # fmt: skip
-    """Infer in one of four ways, and predict the test rows Z with labels t; Laplace is that of the logit, as in GR06."""
+    """Infer in one of four ways, and predict test rows Z with labels t; Laplace is that of the logit, as in GR06."""
     C, r_hat = int(y.max()) + 1, 1.0
     likelihood = probit_of(C)
     if way == "Laplace":

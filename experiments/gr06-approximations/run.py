@@ -84,7 +84,7 @@ def _table(
                for k, way in enumerate(PAPER["ways"])}  # fmt: skip
     mean = {way: np.mean(found, axis=0) for way, found in learned.items()}
     rows = []
-    for way, (evidence, error, likelihood, r_hat) in mean.items():
+    for way, (evidence, error, likelihood, _) in mean.items():
         paper = printed.get(way, {"error": (None,), "likelihood": (None,), "evidence": (None,)})
         rows.append(compare(f"{name} {way}: error %", paper["error"][0], error))
         rows.append(compare(f"{name} {way}: test log likelihood", paper["likelihood"][0], likelihood))
@@ -99,7 +99,9 @@ def _table(
         rows.append(compare(f"{name} annealing less EP: marginal likelihood", None, np.mean(annealed)))
     for way, found in sampled.items():
         if found:
-            rows.append(compare(f"{name} {way}, sampled kernel: error %", printed[way]["error"][0], np.mean(found, 0)[1]))
+            rows.append(
+                compare(f"{name} {way}, sampled kernel: error %", printed[way]["error"][0], np.mean(found, 0)[1])
+            )
             rows.append(
                 compare(f"{name} {way}, sampled kernel: test log likelihood", printed[way]["likelihood"][0],
                         np.mean(found, 0)[2])
