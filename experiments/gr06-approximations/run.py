@@ -18,7 +18,7 @@ from infovec.dense.draws import draws_of_prior
 __all__ = ["FULL", "QUICK", "Sizes", "run", "split"]
 
 PAPER = json.loads((Path(__file__).parent / "expected.json").read_text())
-TOY_ROWS, TOY_TEST = 80, 270  # not printed; see the README
+TOY_ROWS, TOY_TEST = 100, 270  # not printed; see the README
 WAYS = ("Laplace", "variational", "Gibbs", "EP")
 Row = dict[str, Any]
 
