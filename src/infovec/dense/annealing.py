@@ -1,15 +1,17 @@
 """Marginal likelihood of the multinomial probit by simulation: from the prior, and by annealing."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.optimize import brentq
+from scipy.special import expit, log_expit, logsumexp
 
 from .._types import Floats, Rows
 from ..runtime import at_once, check, parts
 from .cone import draw_in_cone
 from .race import race_log_prob
-from .sampler import OnSweep, latent_given
+from .sampler import OnSweep, moved, smoothed
 from .spectra import Spectrum, spectrum
 
 __all__ = ["SimulatedEvidence", "annealed_evidence", "prior_evidence"]
@@ -19,7 +21,10 @@ _START = 1e-3  # first step, in units of one over the largest eigenvalue
 
 
 class SimulatedEvidence(NamedTuple):
-    """Log marginal likelihood, its standard error, and to how many equal weights the weights amount."""
+    """Log marginal likelihood, its standard error, and to how many equal weights the weights amount.
+
+    The weights of annealing are those of the way from 0 to 1.
+    """
 
     log_evidence: float
     error: float
@@ -50,7 +55,9 @@ def prior_evidence(
         M = spec.back(np.sqrt(spec.values[:, None]) * rng.standard_normal(shape))
         log_prob = race_log_prob(np.repeat(labels, shape[1]), M.reshape(-1, n_classes))
         logs[at] = log_prob.reshape(shape[:2]).sum(axis=0)
-    return _log_mean(logs)
+    ess = _equal_weights(logs)
+    error = np.sqrt(max(1.0 / ess - 1.0 / n_samples, 0.0))  # that of a logarithm is the relative one
+    return SimulatedEvidence(float(logsumexp(logs) - np.log(n_samples)), float(error), ess)
 
 
 def annealed_evidence(
@@ -63,14 +70,20 @@ def annealed_evidence(
     n_steps: int = 400,
     on_sweep: OnSweep | None = None,
 ) -> SimulatedEvidence:
-    r"""Annealed importance sampling along multiples s of the kernel, from 0 to 1 (Neal 2001).
+    r"""Annealing along multiples s of the kernel, from 0 to 1 and back (Neal 2001; Bennett 1976).
 
     Without a kernel all classes are equally likely, :math:`Z(0) = C^{-n}`. From there the weights of chains of the
     Gibbs sampler grow by
 
     .. math:: \frac{N(y \mid 0, I + s' K)}{N(y \mid 0, I + s K)}
 
-    where y is drawn given s. Z(1) is Z(0) times the mean weight, without bias. All multiples have the same
+    where y is drawn given s. Their mean is Z(1) / Z(0) without bias, but nearly all of it may be one weight. So the
+    chains go all the way back as well, with weights of the inverse ratio. Logs w of the weights and w' of those on the
+    way back meet in the log ratio F with
+
+    .. math:: \sum \frac{1}{1 + e^{F - w}} = \sum \frac{1}{1 + e^{-w' - F}}
+
+    which is the best there is, as far as the draws at s = 1 are from the posterior. All multiples have the same
     eigenvectors. Where the classes share a kernel only the differences of classes count, which are all that is seen.
     The multiples are those at which a few chains of the same kind, run before, gain equally varied weights.
 
@@ -87,42 +100,79 @@ def annealed_evidence(
     on_sweep : callable, optional
     """
     spec = K if isinstance(K, Spectrum) else spectrum(np.asarray(K, dtype=np.float64))
+    settle = max(n_steps // 4, 50)
+    told = _Told(on_sweep, 2 * n_steps + settle)
     factors = _schedule(spec, labels, n_classes, n_steps, rng)
-    return _log_mean(
-        _anneal(spec, labels, n_classes, factors, n_chains, rng, on_sweep)[0], -len(labels) * np.log(n_classes)
-    )
+    chains = _Chains(spec, labels, n_classes, n_chains, rng)
+    ahead = chains.anneal(factors, told).sum(axis=0)
+    for _ in range(settle):
+        chains.sweep(1.0)
+        told()
+    back = chains.anneal(factors[::-1], told).sum(axis=0)
+    ratio, error = _bennett(ahead, back)
+    return SimulatedEvidence(float(ratio - len(labels) * np.log(n_classes)), error, _equal_weights(ahead))
 
 
-def _anneal(
-    spec: Spectrum,
-    labels: Rows,
-    n_classes: int,
-    factors: Floats,
-    n_chains: int,
-    rng: np.random.Generator,
-    on_sweep: OnSweep | None = None,
-) -> tuple[Floats, Floats]:
-    """Log weights of the chains, and the standard deviation of what each step has added."""
-    shape, tiled = (len(labels), n_chains, n_classes), np.repeat(labels, n_chains)
-    logs, spreads = np.zeros(n_chains), np.zeros(len(factors) - 1)
-    M = np.zeros(shape)
-    for k in range(len(factors) - 1):
+class _Told:
+    """Counts sweeps, and tells who wants to know."""
+
+    def __init__(self, on_sweep: OnSweep | None, total: int) -> None:
+        self.on_sweep, self.total, self.done = on_sweep, total, 0
+
+    def __call__(self) -> None:
+        self.done += 1
+        if self.on_sweep is not None:
+            self.on_sweep(self.done, self.total)
+
+
+class _Chains:
+    """Chains side by side, at a multiple of the kernel; T are coordinates of their auxiliary variables.
+
+    A sweep is the same forwards and backwards, as the way back needs it: a move, the draws, and the move again.
+    """
+
+    def __init__(self, spec: Spectrum, labels: Rows, n_classes: int, n_chains: int, rng: np.random.Generator) -> None:
+        self.spec, self.tiled, self.rng = spec, np.repeat(labels, n_chains), rng
+        self.shape = (len(labels), n_chains, n_classes)
+        self.T = self._drawn(np.zeros(self.shape))
+
+    def _drawn(self, M: Floats) -> Floats:
+        flat = draw_in_cone(M.reshape(-1, self.shape[2]), self.tiled, self.rng)
+        return self.spec.turn(flat.reshape(self.shape))
+
+    def sweep(self, factor: float) -> None:
         check()
-        Y = draw_in_cone(M.reshape(-1, n_classes), tiled, rng).reshape(shape)
-        gain = _log_ratio(spec, Y, factors[k], factors[k + 1])
-        logs += gain
-        spreads[k] = gain.std()
-        if k + 2 < len(factors):
-            M = latent_given(spec.times(factors[k + 1]), Y, rng)
-        if on_sweep is not None:
-            on_sweep(k + 1, len(factors) - 1)
-    return logs, spreads
+        spec = self.spec.times(factor)
+        M = smoothed(spec, moved(spec, self.T, self.rng), self.rng)
+        self.T = moved(spec, self._drawn(M), self.rng)
+
+    def anneal(self, factors: Floats, told: _Told) -> Floats:
+        """Log weights that every step adds to every chain; the chains are at the first multiple before."""
+        gains = np.empty((len(factors) - 1, self.shape[1]))
+        for k, (now, then) in enumerate(pairwise(factors)):
+            gains[k] = _log_ratio(self.spec, self.T, now, then)
+            if k + 2 < len(factors):
+                self.sweep(then)
+            told()
+        if factors[-1] == 1.0:
+            self.sweep(1.0)
+        return gains
 
 
-def _log_ratio(spec: Spectrum, Y: Floats, now: float, then: float) -> Floats:
+def _bennett(ahead: Floats, back: Floats) -> tuple[float, float]:
+    """Log ratio of normalisers by log weights of both directions, and its error (Bennett 1976)."""
+    ends = sorted((-float(np.median(back)), float(np.median(ahead))))
+    span = 50.0 + 10.0 * (ends[1] - ends[0])
+    ratio = brentq(
+        lambda F: float(np.sum(expit(ahead - F)) - np.sum(expit(back + F))), ends[0] - span, ends[1] + span, xtol=1e-10
+    )
+    parts = [log_expit(log) for log in (ahead - ratio, back + ratio)]
+    return ratio, float(np.sqrt(sum(1.0 / _equal_weights(log) - 1.0 / len(log) for log in parts)))
+
+
+def _log_ratio(spec: Spectrum, T: Floats, now: float, then: float) -> Floats:
     """Log of N(y | 0, I + then K) / N(y | 0, I + now K) of every chain; where classes share K, of differences."""
-    T, lam = spec.turn(Y), spec.values
-    C = T.shape[2]
+    C, lam = T.shape[2], spec.values
     if spec.shared:
         T = T - T.mean(axis=2, keepdims=True)
     squares = np.einsum("ikc,ikc->ik", T, T)[:, :, None] if spec.shared else T**2
@@ -136,15 +186,12 @@ def _schedule(spec: Spectrum, labels: Rows, n_classes: int, n_steps: int, rng: n
     first = np.concatenate(
         [[0.0], np.geomspace(_START / max(float(spec.values.max()), 1.0), 1.0, max(n_steps // 8, 16))]
     )
-    _, spreads = _anneal(spec, labels, n_classes, first, 8, rng)
+    spreads = _Chains(spec, labels, n_classes, 8, rng).anneal(first, _Told(None, 0)).std(axis=1)
     length = np.concatenate([[0.0], np.cumsum(spreads + 0.05 * spreads.mean() + 1e-12)])
     return np.interp(np.linspace(0.0, length[-1], n_steps + 1), length, first)
 
 
-def _log_mean(logs: Floats, constant: float = 0.0) -> SimulatedEvidence:
-    """Log of the mean of weights given by their logs; the error of a logarithm is the relative one."""
-    n = len(logs)
+def _equal_weights(logs: Floats) -> float:
+    """To how many equal weights those with these logs amount."""
     weights = np.exp(logs - logs.max())
-    relative = weights.std(ddof=1) / weights.mean() / np.sqrt(n) if n > 1 else np.nan
-    value = constant + float(logsumexp(logs)) - np.log(n)
-    return SimulatedEvidence(float(value), float(relative), float(weights.sum() ** 2 / (weights @ weights)))
+    return float(weights.sum() ** 2 / (weights @ weights))

@@ -21,6 +21,8 @@ __all__ = [
     "gibbs",
     "gibbs_proba",
     "latent_given",
+    "moved",
+    "smoothed",
     "sweeps",
     "sweeps_per_draw",
 ]
@@ -135,14 +137,23 @@ def latent_given(spec: Spectrum, Y: Floats, rng: np.random.Generator) -> Floats:
 
     and where the classes share a kernel their mean is drawn from its prior anew.
     """
-    T, lam = spec.turn(Y), spec.values[:, None]
+    return smoothed(spec, moved(spec, spec.turn(Y), rng), rng)
+
+
+def moved(spec: Spectrum, T: Floats, rng: np.random.Generator) -> Floats:
+    """Move coordinates of auxiliary variables along what the cones do not see."""
     n, _, C = T.shape
+    lam = spec.values[:, None]
     if spec.shared:
         common = np.sqrt((1.0 + lam) / C) * rng.standard_normal((*T.shape[:2], 1))
-        T += common - T.mean(axis=2, keepdims=True)
+        T = T + (common - T.mean(axis=2, keepdims=True))
     q = np.einsum("ikc,ikc->k", T, T / (1.0 + lam))
-    T *= np.sqrt(rng.chisquare(n * C, len(q)) / q)[:, None]
-    share = lam / (1.0 + lam)
+    return np.asarray(T * np.sqrt(rng.chisquare(n * C, len(q)) / q)[:, None])
+
+
+def smoothed(spec: Spectrum, T: Floats, rng: np.random.Generator) -> Floats:
+    """Latent values given coordinates of auxiliary variables."""
+    share = spec.values[:, None] / (1.0 + spec.values[:, None])
     return spec.back(share * T + np.sqrt(share) * rng.standard_normal(T.shape))
 
 
