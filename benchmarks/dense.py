@@ -1,4 +1,4 @@
-"""Dense models: CPU seconds of every way of inference by the number of rows, with a given kernel and with a learned one.
+"""Dense models: CPU seconds of every way of inference by the number of rows, the kernel given or learned.
 
 Three classes are told apart by the largest of three of five normal inputs, with some noise. Sides are the ways of
 ``GPClassifier``; ``log_loss`` is that of 1000 test rows, ``predict`` the seconds for these. Gibbs draws 1000 samples

@@ -17,12 +17,12 @@ rng = np.random.default_rng(0)
 x = rng.uniform(-3, 3, 40)[:, None]
 y = np.digitize(x[:, 0] + 0.4 * rng.normal(size=40), [-1.0, 1.0])
 grid = np.linspace(-4, 4, 120)[:, None]
-kernel = RBF(1.0, variance=20.0)
+kernel = RBF(1.0, variance=4.0)
 
 # %%
 # The sampler says how far its averages may be off.
 
-gibbs = GPClassifier(kernel, "gibbs", learn=None, n_samples=2000, random_state=0).fit(x, y)
+gibbs = GPClassifier(kernel, "gibbs", learn=None, n_samples=4000, random_state=0).fit(x, y)
 truth, error = gibbs.predict_proba(grid, return_error=True)
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
