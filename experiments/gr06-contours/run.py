@@ -27,7 +27,7 @@ class Sizes:
 
 
 FULL = Sizes(points=9, rows=100, test_rows=100, burn_in=500)
-QUICK = Sizes(points=2, rows=20, test_rows=12, burn_in=50)
+QUICK = Sizes(points=3, rows=30, test_rows=20, burn_in=100)
 
 
 def run(quick: bool, sizes: Sizes | None = None) -> list[dict[str, Any]]:
