@@ -67,7 +67,7 @@ def _grid(axis: np.ndarray, merged: bool, sizes: Sizes) -> dict[str, np.ndarray]
 
 
 def _draw(number: str, axis: np.ndarray, found: dict[str, np.ndarray]) -> None:
-    figure = Figure(figsize=(15.0, 4.0), layout="constrained")
+    figure = Figure(figsize=(15.0, 4.6), layout="constrained")
     low = float(max(-1.2, min(values.min() for values in found.values())))
     levels = np.linspace(low, max(values.max() for values in found.values()), 14)
     for axes, way in zip(figure.subplots(1, len(found), sharey=True), found, strict=True):
