@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import log_ndtr, logsumexp, ndtr, owens_t
 
 
 def fd_gradient(function: Callable, theta: np.ndarray, step: float = 6e-6) -> np.ndarray:
@@ -184,6 +184,22 @@ def variational_bound_of(covariances, labels, mean, S) -> float:
     return value
 
 
+def variational_binary(K, sign, iterations: int = 5000):
+    """GR06 4.4.1, its own iteration with one function for two classes: means, and the bound of appendix C for it."""
+    n = len(sign)
+    S, mean, bounds = K @ np.linalg.inv(np.eye(n) + K), np.zeros(n), []
+    inverse, log_dets = np.linalg.inv(K), np.linalg.slogdet(np.eye(n) + K)[1]
+    for _ in range(iterations):
+        constant = np.trace(S) + log_dets + np.trace(inverse @ S) + mean @ inverse @ mean - n
+        bounds.append(float(log_ndtr(sign * mean).sum() - 0.5 * constant))
+        density = np.exp(-0.5 * mean**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(sign * mean))
+        new = S @ (mean + sign * density)
+        moved, mean = np.max(np.abs(new - mean)), new
+        if moved < 1e-9:
+            break
+    return mean, bounds
+
+
 class DenseMultinomialIVM:
     """GR06 section 5 on full covariance matrices: eq. 5.1-5.5, nothing clever."""
 
@@ -353,3 +369,74 @@ def full_coupled_ep(K: np.ndarray, C: int, tilted: Callable, sweeps: int = 200, 
         log_z += tilted(i, m, q)[0]
         log_z -= 0.5 * np.sum(-np.log(grown) + (2 * b[i] * m + b[i] ** 2 * q - pi[i] * m**2) / grown)
     return pi, b, mean, var, log_z
+
+
+class MarkovRace:
+    """Three classes by the multinomial probit, functions with k(x, z) = variance exp(-|x - z| / scale) on a line.
+
+    Such functions are Markov chains, so that the integral over all of them is one over one row after the other. What
+    all classes have in common does not count: two functions are left, whose values lie on a grid (trapezoidal rule,
+    which converges exponentially). The probability of a class is that of a quadrant.
+    """
+
+    _TWO = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
+
+    def __init__(self, x, labels, variance: float, scale: float, points: int = 73) -> None:
+        order = np.argsort(x)
+        self.x, self.labels = np.asarray(x, dtype=float)[order], np.asarray(labels)[order]
+        self.variance, self.scale, self.order = variance, scale, order
+        self.grid, self.step = np.linspace(-8.0, 8.0, points, retstep=True)
+        self.grid, self.step = self.grid * np.sqrt(variance), self.step * np.sqrt(variance)
+        f = [self.grid[:, None] * a + self.grid * b for a, b in self._TWO.T]
+        self.proba = [self._wins(f[c] - f[(c + 1) % 3], f[c] - f[(c + 2) % 3]) for c in range(3)]
+        self.forwards = self._pass(self.x, self.labels)
+
+    @staticmethod
+    def _wins(a, b) -> np.ndarray:
+        """P(e_1 < a + e_0, e_2 < b + e_0): two normal numbers of correlation 1/2 (Owen 1956)."""
+        h, k = (np.where(v == 0.0, 1e-14, v) / np.sqrt(2.0) for v in (a, b))
+        slopes = (k / h - 0.5) / np.sqrt(0.75), (h / k - 0.5) / np.sqrt(0.75)
+        halves = 0.5 * (ndtr(h) + ndtr(k)) - np.where(h * k < 0.0, 0.5, 0.0)
+        return np.maximum(halves - owens_t(h, slopes[0]) - owens_t(k, slopes[1]), 0.0)
+
+    def _moved(self, density, distance) -> np.ndarray:
+        """A density times the transition to a row at a distance, integrated."""
+        rho = np.exp(-distance / self.scale)
+        var = self.variance * -np.expm1(-2.0 * distance / self.scale)
+        T = np.exp(-0.5 * (self.grid[:, None] - rho * self.grid) ** 2 / var) * self.step / np.sqrt(2 * np.pi * var)
+        return T @ density @ T.T
+
+    def _pass(self, x, labels) -> list[np.ndarray]:
+        """Densities of the values at each row and of all labels before it."""
+        line = np.exp(-0.5 * self.grid**2 / self.variance) / np.sqrt(2 * np.pi * self.variance)
+        density = [np.outer(line, line)]
+        for gap, label in zip(np.diff(x), labels[:-1], strict=True):
+            density.append(self._moved(density[-1] * self.proba[label], gap))
+        return density
+
+    @property
+    def log_evidence(self) -> float:
+        return float(np.log((self.forwards[-1] * self.proba[self.labels[-1]]).sum() * self.step**2))
+
+    def mean(self) -> np.ndarray:
+        """Posterior means of the classes at the rows, in the order in which they were given."""
+        line = np.exp(-0.5 * self.grid**2 / self.variance)
+        prior = np.outer(line, line)
+        out = np.empty((len(self.x), 3))
+        backwards = self._pass(-self.x[::-1], self.labels[::-1])[::-1]
+        for at, ahead, behind, label in zip(self.order, self.forwards, backwards, self.labels, strict=True):
+            p = ahead * behind * self.proba[label] / np.maximum(prior, 1e-300)
+            two = np.array([self.grid @ p.sum(axis=1), self.grid @ p.sum(axis=0)]) / p.sum()
+            out[at] = two @ self._TWO
+        return out
+
+    def proba_at(self, x: float) -> np.ndarray:
+        """Probabilities of the classes of a new row: evidences with each label more."""
+        rows, labels = np.empty(len(self.x)), np.empty(len(self.x), dtype=int)
+        rows[self.order], labels[self.order] = self.x, self.labels
+        points = len(self.grid)
+        logs = [
+            MarkovRace(np.append(rows, x), np.append(labels, c), self.variance, self.scale, points).log_evidence
+            for c in range(3)
+        ]
+        return np.exp(np.array(logs) - self.log_evidence)

@@ -11,6 +11,7 @@ from scipy.linalg import solve_triangular
 
 from experiments.catalogue import figure_folder
 from experiments.classes import error, learn_precisions
+from experiments.dense import three_rings
 from experiments.report import claim, compare
 from infovec.kernels import RBF
 from infovec.likelihoods.classes import MultivariateProbit
@@ -37,19 +38,6 @@ class Sizes:
 
 FULL = Sizes(learning_rows=240, iterations=60, rows=1000, test_rows=2385, active=50, repeats=20)
 QUICK = Sizes(learning_rows=100, iterations=8, rows=300, test_rows=800, active=50, repeats=2)
-
-
-def three_rings(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Ten inputs of which two tell the class: two rings and a Gaussian in their centre (GR06 6.1)."""
-    y = rng.integers(0, 3, n)
-    low, high = np.array([0.1, 0.6, 0.0])[y], np.array([0.5, 1.0, 0.0])[y]
-    radius, angle = np.sqrt(rng.uniform(low, high)), rng.uniform(0, 2 * np.pi, n)
-    plane = np.where(
-        (y == 2)[:, None],
-        0.1 * rng.normal(size=(n, 2)),
-        radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]),
-    )
-    return np.hstack([plane, rng.normal(size=(n, 8))]), y.astype(np.intp)
 
 
 def errors_on_the_way(kernel: RBF, X: np.ndarray, found: Included, Z: np.ndarray, t: np.ndarray) -> np.ndarray:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load, load_with_extra
+    from .estimators import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load, load_with_extra
 
-__all__ = ["IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor", "load", "load_with_extra"]
+__all__ = ["GPClassifier", "IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor", "load", "load_with_extra"]
 
 
 def __getattr__(name: str) -> Any:

@@ -42,7 +42,9 @@ OF_INPUTS = (
 
 
 @pytest.mark.filterwarnings("ignore:IVMOrdinalClassifier orders the categories")
-@parametrize_with_checks([infovec.IVMClassifier(), infovec.IVMRegressor(), infovec.IVMOrdinalClassifier()])
+@parametrize_with_checks(
+    [infovec.IVMClassifier(), infovec.IVMRegressor(), infovec.IVMOrdinalClassifier(), infovec.GPClassifier()]
+)
 def test_scikit_learn_conventions(estimator, check):
     if any(check.func.__name__.startswith(name) for name in OF_INPUTS):
         estimator.set_params(learn=None)

@@ -57,7 +57,7 @@ def test_informative_letters_beat_random_ones(quick):
 def test_waveforms_are_told_apart_as_well_as_by_a_tuned_machine(quick):
     rows, _ = quick("gr06-svm-comparison", "waveform")
     svm = rows["waveform MWVS: error %"][0]
-    assert rows["waveform bound, one precision: error %"][0] < svm + 3.0
+    assert rows["waveform evidence, one: error %"][0] < svm + 3.0
     assert rows["waveform VBGPS: error %"][0] < svm + 4.0
 
 
@@ -76,12 +76,23 @@ def test_digits_are_combined_and_rejected(quick):
     assert (figures / "figure-1.png").stat().st_size > 10_000
 
 
-def test_importance_sampling_finds_the_input_that_matters(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT)
-    from experiments.importance import sample_precisions
+def test_approximations_of_iris(quick):
+    rows, _ = quick("gr06-approximations", "iris")
+    for way in ("Laplace", "variational", "Gibbs"):
+        assert rows[f"iris {way}: error, standard deviations off"][1] == "holds"
+    assert rows["iris Laplace below both: test log likelihood"][1] == "holds"
 
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    y = np.digitize(X[:, 1], [-0.5, 0.5])
-    kernel = sample_precisions(X, y, True, 80, rng)
-    assert kernel.length_scale[0] > 1.5 * kernel.length_scale[1]
+
+def test_rings_by_iteration(quick):
+    rows, figures = quick("gr06-toy")
+    assert rows["sampler: bound, last less first"][1] == "holds"
+    assert rows["share of 1 draws with eight inputs switched off"][1] == "holds"
+    assert rows["evidence of EP, EP: accuracy %, mean"][0] > 90.0
+    assert (figures / "figure-2.png").stat().st_size > 10_000
+
+
+def test_contours_of_the_variational_approximation_are_nearer_to_the_sampler(quick):
+    rows, figures = quick("gr06-contours")
+    assert rows["figure 4: Laplace farther than variational, nats"][1] == "holds"
+    for name in ("figure-3.png", "figure-4.png"):
+        assert (figures / name).stat().st_size > 10_000

@@ -426,7 +426,7 @@ def test_no_attribute_or_parameter_without_a_check(cls):
 
 
 def test_no_check_without_an_attribute():
-    classes = infovec.IVMClassifier, infovec.IVMRegressor, infovec.IVMOrdinalClassifier
+    classes = infovec.IVMClassifier, infovec.IVMRegressor, infovec.IVMOrdinalClassifier, infovec.GPClassifier
     assert set(FITTED) == {name for cls in classes for name in cls._fitted}
     assert set(PARAMS) == {name for cls in classes for name in cls._get_param_names()}
 

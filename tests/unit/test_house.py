@@ -11,7 +11,18 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 SRC = Path(__file__).parents[2] / "src" / "infovec"
-ENGINE = ("machines", "learning", "criteria", "selection", "inference", "shards", "posterior", "runtime", "numerics")
+ENGINE = (
+    "machines",
+    "dense",
+    "learning",
+    "criteria",
+    "selection",
+    "inference",
+    "shards",
+    "posterior",
+    "runtime",
+    "numerics",
+)
 OF_USERS = {"Learning"}  # what a user says by name is as long as there is to say
 MODES = {
     "projected",

@@ -33,20 +33,30 @@ class Relevances:
         In the unit of the column; infinite where the model does not look at it.
     note : str
         What to bear in mind when reading them; empty if nothing.
+    low, high : array, optional
+        Between which each length scale is with a probability of 95 %, where that is known.
     """
 
     columns: tuple[str, ...]
     relevance: Floats
     length_scale: Floats
     note: str
+    low: Floats | None = None
+    high: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.columns)
 
+    def _span(self, k: int) -> str:
+        if self.low is None or self.high is None:
+            return ""
+        return f"  {f'{self.low[k]:.4g} to {self.high[k]:.4g}':22s}"
+
     def __str__(self) -> str:
         lines = ["relevances: share of the largest, and length scale in the unit of the column"] if self.columns else []
-        for name, share, scale in list(zip(self.columns, self.relevance, self.length_scale, strict=True))[:_SHOWN]:
-            lines.append(f"  {share:8.4f}  {f'{scale:.4g}' if np.isfinite(scale) else '-':10s}  {printable(name)}")
+        for k, name in enumerate(self.columns[:_SHOWN]):
+            scale = f"{self.length_scale[k]:.4g}" if np.isfinite(self.length_scale[k]) else "-"
+            lines.append(f"  {self.relevance[k]:8.4f}  {scale:10s}{self._span(k)}  {printable(name)}")
         if len(self) > _SHOWN:
             lines.append(f"  and {len(self) - _SHOWN} more")
         return "\n".join([*lines, *([f"  ({self.note})"] if self.note else [])])
@@ -110,7 +120,7 @@ def _note(model: Fitted, weight: Floats) -> str:
 def _together(model: Fitted, p: int) -> bool:
     """Whether the length scales of the default kernel cannot but have moved together."""
     one_kernel = getattr(model, "shared_kernel", False) and getattr(model, "n_classes_", 2) > 2
-    return model.learn is None or model.approximation != "projected" or one_kernel or p > MOST_COLUMNS
+    return model.learn is None or getattr(model, "approximation", "") != "projected" or one_kernel or p > MOST_COLUMNS
 
 
 def _remedy(p: int) -> str:

@@ -7,7 +7,17 @@ import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..inference import calibrated, left_out_loss, make_basis
-from ..inference.bound import BoundGradient, BoundShard, Optimum, Projection, bound_gradient, maximise_bound, project
+from ..inference.bound import (
+    BoundGradient,
+    BoundShard,
+    Optimum,
+    Projection,
+    Race,
+    as_race,
+    bound_gradient,
+    maximise_bound,
+    project,
+)
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import MultivariateProbit
@@ -54,10 +64,10 @@ class VariationalBound:
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Bound plus log prior, and the gradient in the steps of a model with one kernel, or one for each class."""
-        assert isinstance(model.likelihood, MultivariateProbit)
-        best, gradient = self.at(_kernels(model), model.likelihood)
+        best, gradient = self.at(_kernels(model), as_race(model.likelihood))
         prior, prior_gradient = model.log_prior()
-        whole = np.concatenate([*gradient.kernels, gradient.likelihood])
+        still = np.zeros(model.likelihood.theta.size - gradient.likelihood.size)  # the slope of a probit
+        whole = np.concatenate([*gradient.kernels, gradient.likelihood, still])
         return best.bound + prior, model.pull(whole) + prior_gradient
 
     def go_on_from(self, other: "VariationalBound") -> None:
@@ -75,7 +85,7 @@ class VariationalBound:
         bound = shard.infer(self.tolerance).log_evidence
         return bound + model.log_prior()[0], left_out_loss(calibrated(model.likelihood, [shard]), [shard])
 
-    def at(self, kernels: Kernel | Sequence[Kernel], likelihood: MultivariateProbit) -> tuple[Optimum, BoundGradient]:
+    def at(self, kernels: Kernel | Sequence[Kernel], likelihood: Race) -> tuple[Optimum, BoundGradient]:
         """Largest bound and its gradient."""
         projections = project(
             kernels, likelihood.n_classes, self.X, self.active, self.dtype, likelihood.take(self.rows).weight

@@ -1,19 +1,24 @@
 """Sparse posteriors. They know the active inputs, and nothing of the other training rows."""
 
+from .auxiliary import AuxiliaryPosterior, DrawnPosterior
 from .base import Posterior
 from .bound import VariationalPosterior
 from .classes import ClassPosterior, SeparatePosterior
 from .factorised import ActiveMarginals, FactorisedPosterior
+from .mode import ModePosterior
 from .pair_sites import Cavities, ClassSites, Dense, PairSites, cavities, kernel_of_each, positions, spread
 from .projected import ProjectedPosterior
 
 __all__ = [
     "ActiveMarginals",
+    "AuxiliaryPosterior",
     "Cavities",
     "ClassPosterior",
     "ClassSites",
     "Dense",
+    "DrawnPosterior",
     "FactorisedPosterior",
+    "ModePosterior",
     "PairSites",
     "Posterior",
     "ProjectedPosterior",

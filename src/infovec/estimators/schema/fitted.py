@@ -12,7 +12,7 @@ from ...likelihoods.classes import ClassLikelihood
 from ...numerics.residuals import LEVELS
 from ...persistence.values import array, array_of_floats, flag, must, number, text, whole
 from ...posterior import SeparatePosterior
-from .history import check_history
+from .history import check_diagnostics, check_history
 from .posterior import check_kernel, check_posterior, near_inputs, same_inputs, same_kernel
 
 __all__ = ["FITTED", "OPTIONAL", "About", "Check"]
@@ -155,7 +155,12 @@ def _likelihood(value: object, where: str, about: About) -> None:
 
 
 def _history(value: object, where: str, about: About) -> None:
-    check_history(value, where, about.fitted["active_"])
+    check_history(value, where, about.fitted.get("active_"))
+
+
+def _diagnostics(value: object, where: str, about: About) -> None:
+    """Numbers and arrays of draws, where there were any."""
+    check_diagnostics(value, where, about.fitted["kernel_"].theta.size)
 
 
 FITTED: Final[dict[str, Check]] = {
@@ -180,6 +185,7 @@ FITTED: Final[dict[str, Check]] = {
     "site_precision_": _sites,
     "site_mean_": _sites,
     "history_": _history,
+    "diagnostics_": _diagnostics,
 }
 """The check of every fitted attribute, by name; it may look at those before it."""
 

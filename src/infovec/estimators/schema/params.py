@@ -10,6 +10,7 @@ from ...kernels import Kernel
 from ...likelihoods import Likelihood
 from ...likelihoods.classes import ClassLikelihood
 from ...persistence.values import must
+from ..dense_settings import INFERENCES
 from ..kinds import APPROXIMATIONS
 from ..settings import REFINEMENTS, SELECTIONS
 
@@ -98,6 +99,11 @@ PARAMS: Final[dict[str, Check]] = {
     "n_jobs": _any_of("a whole number or None", _nothing, _whole),
     "warm_start": _any_of("true or false", _flag, _whole),
     "callback": _any_of("None", _nothing, callable),
+    "inference": _one_of(*INFERENCES),
+    "n_samples": _size,
+    "n_chains": _size,
+    "burn_in": _size,
+    "evidence": _any_of("a text or None", _nothing, _text),
     "random_state": _any_of("a whole number from 0 to 2^32 - 1, a RandomState or None", _nothing, _seed),
     "verbose": _any_of("a number", _flag, _real),
 }

@@ -5,8 +5,17 @@ import numpy as np
 from ..._types import Array, Inputs
 from ...errors import ModelFileError
 from ...kernels import Kernel
-from ...persistence.values import array_of_floats, finite_inputs, must, refuse
-from ...posterior import ClassPosterior, FactorisedPosterior, Posterior, ProjectedPosterior, SeparatePosterior
+from ...persistence.values import array_of_floats, finite_inputs, must, number, refuse
+from ...posterior import (
+    AuxiliaryPosterior,
+    ClassPosterior,
+    DrawnPosterior,
+    FactorisedPosterior,
+    ModePosterior,
+    Posterior,
+    ProjectedPosterior,
+    SeparatePosterior,
+)
 
 __all__ = ["MOST_PARTS", "check_kernel", "check_posterior", "near_inputs", "same_inputs", "same_kernel"]
 
@@ -57,8 +66,12 @@ def near_inputs(a: Inputs, b: Inputs) -> bool:
 
 def check_posterior(posterior: object, where: str, n_functions: int) -> None:
     """Raise unless it is the posterior of so many latent functions, with pieces that fit each other."""
-    if n_functions == 1:
+    if isinstance(posterior, AuxiliaryPosterior | DrawnPosterior):
+        _check_drawn(posterior, where, n_functions)
+    elif n_functions == 1:
         _check_one(posterior, where)
+    elif isinstance(posterior, ModePosterior):
+        _check_mode(posterior, where, n_functions)
     elif isinstance(posterior, ClassPosterior):
         d = _check_active(posterior, where)
         _factor(posterior.L, f"{where}.L", (d, d))
@@ -90,6 +103,28 @@ def _check_one(posterior: object, where: str) -> None:
         if np.any(precision < 0.0):
             raise ModelFileError(f"{where}.precision must not be negative")
         array_of_floats(posterior.site_mean, f"{where}.site_mean", (d,))
+
+
+def _check_drawn(posterior: AuxiliaryPosterior | DrawnPosterior, where: str, n_functions: int) -> None:
+    n, force = _check_active(posterior, where), f"{where}.force"
+    if isinstance(posterior, AuxiliaryPosterior):
+        array_of_floats(posterior.force, force, (None, n, n_functions))
+    else:
+        kernels = posterior.kernels
+        must(isinstance(kernels, tuple) and len(kernels) > 0, f"{where}.kernels", "a tuple of kernels", kernels)
+        for k, kernel in enumerate(kernels):
+            check_kernel(kernel, f"{where}.kernels[{k}]")
+        array_of_floats(posterior.force, force, (len(kernels), None, n, n_functions))
+    must(posterior.force.size > 0, force, "of one draw at least", posterior.force)
+
+
+def _check_mode(posterior: ModePosterior, where: str, n_functions: int) -> None:
+    n = _check_active(posterior, where)
+    array_of_floats(posterior.slopes, f"{where}.slopes", (n, n_functions))
+    E = array_of_floats(posterior.E, f"{where}.E", (None, n, n))
+    must(len(E) in (0, n_functions), f"{where}.E", "a matrix for each class, or none", E)
+    array_of_floats(posterior.G, f"{where}.G", (n_functions, None, n))
+    must(number(posterior.sign, f"{where}.sign") in (-1.0, 1.0), f"{where}.sign", "1 or -1", posterior.sign)
 
 
 def _check_active(posterior: Posterior, where: str, least: int = 1) -> int:

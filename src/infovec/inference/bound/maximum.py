@@ -7,9 +7,9 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..._types import Floats, Rows
-from ...likelihoods.classes import MultivariateProbit
 from ...runtime import Deadline, Late, work_until
 from .projection import Projection
+from .race import Race
 
 __all__ = ["Optimum", "maximise_bound"]
 
@@ -34,7 +34,7 @@ class Optimum(NamedTuple):
 def maximise_bound(
     projections: Sequence[Projection],
     labels: Rows,
-    likelihood: MultivariateProbit,
+    likelihood: Race,
     start: Floats | None = None,
     tolerance: float = 1e-5,
     max_iterations: int = 500,
@@ -61,7 +61,7 @@ def maximise_bound(
     projections : sequence of Projection
         Of the kernels; together they have all classes.
     labels : array of int, shape (n,)
-    likelihood : MultivariateProbit
+    likelihood : MultivariateProbit or AgainstZero
     start : array of shape (d, C), optional
         z to begin with.
     tolerance : float
@@ -117,7 +117,7 @@ class _Point(NamedTuple):
 class _Evaluation:
     """Value and gradient in z, and what was found on the way."""
 
-    def __init__(self, projections: Sequence[Projection], labels: Rows, likelihood: MultivariateProbit) -> None:
+    def __init__(self, projections: Sequence[Projection], labels: Rows, likelihood: Race) -> None:
         self.projections, self.labels, self.likelihood = projections, labels, likelihood.for_new_rows()
         self.weight = projections[0].weight
         self._no_variance, self.count = np.zeros((len(labels), likelihood.n_classes)), 0

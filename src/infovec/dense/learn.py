@@ -1,0 +1,125 @@
+"""Kernels for dense models: by the gradient of a criterion, on all rows or as many as there is time for."""
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol, TypeAlias, cast
+
+import numpy as np
+
+from .._types import Floats, Inputs, Rows
+from ..kernels import Kernel
+from ..learning import (
+    CoupledEvidence,
+    LearnedRows,
+    Learning,
+    Model,
+    ProjectedEvidence,
+    Step,
+    VariationalBound,
+    best_of_starts,
+    optimise,
+)
+from ..likelihoods import Discrete, Likelihood
+from ..likelihoods.classes import ClassLikelihood
+from .fits import mode_of, signs
+from .laplace_fit import laplace_adjoint
+
+__all__ = ["LaplaceCriterion", "Learned", "MakeCriterion", "bound_criterion", "climb", "ep_criterion"]
+
+_STAGES = ((300, 40), (1000, 25))  # rows at most, and iterations
+_BOUND_TOLERANCE, _SITE_TOLERANCE = 1e-3, 1e-2  # the criterion is exact to their squares
+
+
+class Criterion(Protocol):
+    """What is maximised."""
+
+    def __call__(self, model: Model) -> tuple[float, Floats]:
+        """Criterion plus log prior, and the gradient in the steps of the model."""
+
+
+MakeCriterion: TypeAlias = Callable[[Inputs, Rows, Discrete | ClassLikelihood], Criterion]
+
+
+class Learned(NamedTuple):
+    """A kernel, and the way to it."""
+
+    kernel: Kernel
+    steps: list[Step]
+
+
+def bound_criterion(X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> Criterion:
+    """The variational bound."""
+    return VariationalBound(X, labels, np.arange(len(labels)), tolerance=_BOUND_TOLERANCE)
+
+
+def ep_criterion(X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> Criterion:
+    """The evidence of expectation propagation."""
+    rows = np.arange(len(labels))
+    if isinstance(likelihood, ClassLikelihood):
+        return CoupledEvidence(LearnedRows(rows, X, labels, blur=False), rows, _SITE_TOLERANCE)
+    return ProjectedEvidence(LearnedRows(rows, X, signs(labels), blur=False), rows, _SITE_TOLERANCE)
+
+
+class LaplaceCriterion:
+    """Evidence of Laplace's approximation and its gradient; modes go on from that of the last evaluation."""
+
+    def __init__(self, X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> None:
+        self.X, self.labels, self._start = X, labels, cast(Floats | None, None)
+
+    def __call__(self, model: Model) -> tuple[float, Floats]:
+        """Log evidence plus log prior, and the gradient in the steps of the model."""
+        kernel, X = model.kernel, model.kernel.in_double(self.X)
+        likelihood = cast(Discrete | ClassLikelihood, model.likelihood)
+        K = np.asarray(kernel(X), dtype=np.float64)
+        found, noise, matrix = mode_of(K, self.labels, likelihood, self._start)
+        self._start = found.weights
+        share = 1.0 if matrix is K else 0.5
+        gradient = kernel.vjp(X, None, share * laplace_adjoint(noise, found, matrix, self.labels))
+        prior, prior_gradient = model.log_prior()
+        whole = np.concatenate([gradient, np.zeros(model.likelihood.theta.size)])  # which stays as it is
+        return found.log_evidence + prior, model.pull(whole) + prior_gradient
+
+
+def climb(
+    criterion: MakeCriterion,
+    X: Inputs,
+    labels: Rows,
+    kernel: Kernel,
+    likelihood: Discrete | ClassLikelihood,
+    order: Rows,
+    *,
+    tied: bool = False,
+    watch: Callable[[Step], bool] | None = None,
+) -> Learned:
+    """Maximise a criterion over the parameters of the kernel: on some hundred rows first, then on up to a thousand.
+
+    Parameters
+    ----------
+    criterion : callable
+        From some rows and a likelihood to what is maximised.
+    X, labels
+        Training rows.
+    kernel : Kernel
+        To start from.
+    likelihood : Discrete or ClassLikelihood
+        It stays as it is.
+    order : array of int
+        All rows, shuffled: the first of them are learned on.
+    tied : bool
+        Whether length scales of columns move together.
+    watch : callable, optional
+        Told of every evaluation; a true answer ends it.
+    """
+    fixed = Learning(fixed=["likelihood.*"])
+    model, steps = Model.begin(kernel, cast(Likelihood, likelihood), tied, fixed), list[Step]()
+    for number, (most, iterations) in enumerate(_STAGES):
+        if number and len(order) <= _STAGES[number - 1][0]:
+            break
+        rows = np.sort(order[:most])
+        objective = criterion(X[rows], labels[rows], likelihood)
+        many = int(np.sum(model.scales)) > 1
+        if number == 0:
+            model, more, _ = best_of_starts(objective, model, many, iterations, watch)
+        else:
+            model, more, _ = optimise(objective, model, iterations, watch)
+        steps += more
+    return Learned(model.kernel, steps)
