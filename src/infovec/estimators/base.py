@@ -33,13 +33,13 @@ from ..runtime import Callback, work_within
 from ..scores import Score
 from ..selection import Patience
 from ..shards import HERE, FarInputs
+from .asking import Asking
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .checkpoints import checkpointed
 from .ending import announced
 from .far import given_client, is_dask, on_workers
 from .inputs import read_weight
 from .kinds import APPROXIMATIONS
-from .latent import Latent
 from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
 from .saving import Savable
@@ -59,7 +59,7 @@ class Read(NamedTuple):
     score: str | Score
 
 
-class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(Savable, Reporting, Asking, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     _fitted: ClassVar[tuple[str, ...]] = (
