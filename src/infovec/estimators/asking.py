@@ -1,6 +1,6 @@
 """Estimators that say which label to ask for next."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -9,14 +9,14 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._types import Floats, Foreign, Inputs, Rows
-from ..active_learning import CANDIDATE_SCORES, Pool, choose_batch, in_blocks, pool_size
+from ..active_learning import CANDIDATE_SCORES, Pool, choose_batch, in_blocks, pool_size, stacked
 from ..errors import ParameterError
 from .far import is_dask, slices
 from .latent import Latent
 from .lazy import for_far_rows
 from .settings import check_choice
 
-__all__ = ["Asking", "stacked"]
+__all__ = ["Asking"]
 
 _Piece: TypeAlias = tuple[Rows, Inputs]  # numbers of rows, and the rows
 
@@ -97,17 +97,10 @@ class Asking(Latent):
             total += len(scores)
         if n > total:
             raise ParameterError(f"n is {n}, but the pool has {total} rows: ask for fewer, or give more rows")
-        numbers, inputs = np.concatenate([at for at, _ in kept]), stacked([rows for _, rows in kept])
+        numbers, inputs = np.concatenate([at for at, _ in kept]), stacked(*(rows for _, rows in kept))
         best = choose_batch(self.posterior_, self.likelihood_.for_new_rows(), inputs, int(n), CANDIDATE_SCORES[score])
         rows: Rows = numbers[best.rows]
         return (rows, best.scores) if return_scores else rows
-
-
-def stacked(parts: Sequence[Inputs]) -> Inputs:
-    """Return inputs under each other, whatever kind they are of."""
-    if len(parts) == 1:
-        return parts[0]
-    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def _still(kept: list[_Piece], rows: Rows) -> list[_Piece]:

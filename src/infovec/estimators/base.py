@@ -33,7 +33,6 @@ from ..runtime import Callback, work_within
 from ..scores import Score
 from ..selection import Patience
 from ..shards import HERE, FarInputs
-from .asking import Asking
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .checkpoints import checkpointed
 from .ending import announced
@@ -44,6 +43,7 @@ from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
 from .saving import Savable
 from .settings import check_choice, check_growth, check_kernel, settings_of
+from .telling import Telling, remembered
 from .warm import State, continues, kept
 
 __all__ = ["InformativeVectorMachine", "Read"]
@@ -59,7 +59,7 @@ class Read(NamedTuple):
     score: str | Score
 
 
-class InformativeVectorMachine(Savable, Reporting, Asking, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     _fitted: ClassVar[tuple[str, ...]] = (
@@ -183,6 +183,7 @@ class InformativeVectorMachine(Savable, Reporting, Asking, CallbackSupportMixin,
                 with checkpointed(self, checkpoint, machine) as noted:
                     self._train(machine, course, noted)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
+            self._rows = remembered(self._rows)
             end_fit(self, X, y, sample_weight)
         return self
 
@@ -255,7 +256,8 @@ class InformativeVectorMachine(Savable, Reporting, Asking, CallbackSupportMixin,
 
     def _sample(self, X: Inputs, y: Array, sample_weight: ArrayLike | None) -> Sample:
         """Return the rows that count, equal ones taken together where that changes nothing."""
-        sample = Sample.of(X, y, read_weight(sample_weight, X.shape[0]))
+        self._rows = X, y, read_weight(sample_weight, X.shape[0])
+        sample = Sample.of(*self._rows)
         return sample.merged(self.kernel, self.likelihood) if APPROXIMATIONS[self.approximation].all_rows else sample
 
     def _prepare(self, X: object, y: object, sample_weight: ArrayLike | None) -> Machine:
@@ -329,7 +331,7 @@ class InformativeVectorMachine(Savable, Reporting, Asking, CallbackSupportMixin,
             self._state = state._replace(cut_short=state.cut_short or ended.cut_short)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in super().__getstate__().items() if k != "_state"}
+        return {k: v for k, v in super().__getstate__().items() if k not in ("_state", "_rows")}
 
     def _store(self, ended: Ended) -> None:
         """Keep what a fit came to, in the units of the user."""
