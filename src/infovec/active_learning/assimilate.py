@@ -19,7 +19,7 @@ from .expected import AnyLikelihood
 
 __all__ = ["Assimilated", "assimilate", "include", "stacked"]
 
-_NEW = 1e-6  # least share of the variance of a row that the active ones leave, for it to become active
+_NEW = 1e-8  # least share of the variance of a row that the active ones leave, for it to become active
 _SETTLED, _SWEEPS = 1e-10, 500
 _SLOW = 0.5  # damping of sites that may disagree: of several classes, or not log-concave
 

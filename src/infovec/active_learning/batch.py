@@ -22,6 +22,7 @@ class Batch(NamedTuple):
 
     rows: Rows
     scores: Floats
+    table: Floats | None = None  # of all rows, before each choice, if asked for
 
 
 def functions(posterior: Posterior) -> Sequence[Posterior]:
@@ -60,7 +61,9 @@ class Pool:
             self.rows, self.scores, self.luck = self.rows[kept], self.scores[kept], self.luck[kept]
 
 
-def choose_batch(posterior: Posterior, likelihood: AnyLikelihood, X: Inputs, n: int, score: Expected) -> Batch:
+def choose_batch(
+    posterior: Posterior, likelihood: AnyLikelihood, X: Inputs, n: int, score: Expected, thorough: bool = False
+) -> Batch:
     r"""Choose n rows one after the other, each the best given that those before it are asked.
 
     .. math:: a'(x) = a(x) - c(x, x_*)^2 \, E_y \nu_y(x_*), \qquad
@@ -68,15 +71,20 @@ def choose_batch(posterior: Posterior, likelihood: AnyLikelihood, X: Inputs, n: 
 
     with c the posterior covariance: what is expected of the variances when the label of :math:`x_*` is known; means are
     expected to stay. So a row that a chosen one tells about has less left to tell. A score that is out of date is an
-    upper bound, since variances only fall: only the rows that may be the best are looked at again.
+    upper bound, since variances only fall: only the rows that may be the best are looked at again, or, if it is to be
+    ``thorough``, all of them.
     """
     parts = functions(posterior)
     mean, var = (np.asarray(v, dtype=np.float64).copy() for v in posterior.predict(X))
     one = mean.ndim == 1
     columns = [_Column(part, X) for part in parts]
     bound, fresh = in_blocks(score, likelihood, mean, var), np.ones(len(mean), dtype=bool)
-    rows, scores = np.empty(n, dtype=np.intp), np.empty(n)
+    rows, scores, table = np.empty(n, dtype=np.intp), np.empty(n), list[Floats]()
     for t in range(n):
+        if thorough:
+            old = np.flatnonzero(~fresh)
+            bound[old], fresh[old] = in_blocks(score, likelihood, mean[old], var[old]), True
+            table.append(bound.copy())
         while not fresh[best := int(np.argmax(bound))]:
             again = np.argpartition(-bound, min(_AGAIN, len(bound) - 1))[:_AGAIN]
             again = again[~fresh[again]]
@@ -89,8 +97,9 @@ def choose_batch(posterior: Posterior, likelihood: AnyLikelihood, X: Inputs, n: 
         var = np.maximum(var - (fall[:, 0] if one else fall), 0.0)
         changed = before - var > _CHANGED * before
         fresh &= ~(changed if one else changed.any(axis=1))
-        bound[best], fresh[best] = -np.inf, True
-    return Batch(rows, scores)
+        bound[best] = -np.inf
+        fresh[rows[: t + 1]] = True  # what was chosen is not looked at again
+    return Batch(rows, scores, np.array(table) if thorough else None)
 
 
 class _Column:

@@ -24,6 +24,7 @@ _HERMITE = 48
 _FEW, _MOST = 64, 512  # ratios of variances that are done one by one, and nodes between which all others are
 _AT_ONCE, _NOTHING = 16, 1e-12  # rows, for the memory, and the least ratio that says something
 _AGREEMENT = 1e-11
+_NEVER = -1e300  # log probability of what cannot be
 _NORMALISED = 1e-3  # by how much probabilities of a likelihood of the user's own may miss one
 
 
@@ -48,7 +49,7 @@ def number_information(likelihood: Likelihood, mean: Floats, var: Floats) -> Flo
         return _of_counts(likelihood, mean, var)
     targets = _targets(likelihood, mean, var)
     log_p, told = _each(targets, mean, var, lambda y, m, v: tilted_log_prob(likelihood.log_prob, y, m, v))
-    return np.asarray(np.sum(_shares(targets, log_p) * np.maximum(told - log_p, 0.0), axis=1))
+    return np.asarray(np.sum(_shares(targets, log_p) * np.maximum(told - np.maximum(log_p, _NEVER), 0.0), axis=1))
 
 
 def over_targets(likelihood: Likelihood, mean: Floats, var: Floats, score: Score) -> Floats:

@@ -9,14 +9,14 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._types import Floats, Foreign, Inputs, Rows
-from ..active_learning import CANDIDATE_SCORES, Pool, choose_batch, in_blocks, pool_size, stacked
+from ..active_learning import CANDIDATE_SCORES, Batch, Pool, choose_batch, in_blocks, pool_size, stacked
 from ..errors import ParameterError
 from .far import is_dask, slices
 from .latent import Latent
 from .lazy import for_far_rows
 from .settings import check_choice
 
-__all__ = ["Asking"]
+__all__ = ["Asking", "Search", "still"]
 
 _Piece: TypeAlias = tuple[Rows, Inputs]  # numbers of rows, and the rows
 
@@ -84,29 +84,62 @@ class Asking(Latent):
         scores : array of shape (n,)
             Of each given those before it.
         """
-        check_is_fitted(self)
+        search = Search(self, n, score)
+        for piece in _pieces(X):
+            search.add(piece)
+        best = search.best()
+        return (best.rows, best.scores) if return_scores else best.rows
+
+
+class Search:
+    """Looks for the best batch in a stream of rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    n : int
+        How many rows.
+    score : str
+    """
+
+    def __init__(self, model: Asking, n: int, score: str) -> None:
+        check_is_fitted(model)
         check_choice("score", score, list(CANDIDATE_SCORES))
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
             raise ParameterError(f"n must be a whole number from 1, got {n!r}")
-        pool, kept, total = Pool(pool_size(self.posterior_, int(n))), list[_Piece](), 0
-        random = check_random_state(self.random_state)
-        for piece in _pieces(X):
-            scores = self.score_candidates(piece, score)
-            pool.add(total, scores, random.random_sample(len(scores)))
-            kept = _still([*kept, (np.arange(total, total + len(scores)), self._read(piece))], pool.rows)
-            total += len(scores)
-        if n > total:
-            raise ParameterError(f"n is {n}, but the pool has {total} rows: ask for fewer, or give more rows")
-        numbers, inputs = np.concatenate([at for at, _ in kept]), stacked(*(rows for _, rows in kept))
-        best = choose_batch(self.posterior_, self.likelihood_.for_new_rows(), inputs, int(n), CANDIDATE_SCORES[score])
-        rows: Rows = numbers[best.rows]
-        return (rows, best.scores) if return_scores else rows
+        self.model, self.n, self.score, self.total = model, int(n), score, 0
+        self._random = check_random_state(model.random_state)
+        self._pool, self._kept = Pool(pool_size(model.posterior_, self.n)), list[_Piece]()
+
+    @property
+    def rows(self) -> Rows:
+        """Rows that may be chosen, of those so far."""
+        return self._pool.rows
+
+    def add(self, X: object) -> None:
+        """Consider more rows."""
+        scores = self.model.score_candidates(X, self.score)
+        numbers = np.arange(self.total, self.total + len(scores))
+        self._pool.add(self.total, scores, self._random.random_sample(len(scores)))
+        self._kept = still([*self._kept, (numbers, self.model._read(X))], self._pool.rows)
+        self.total += len(scores)
+
+    def best(self) -> Batch:
+        """Return the batch."""
+        if self.n > self.total:
+            raise ParameterError(
+                f"{self.n} rows are asked for, but the pool has {self.total}: ask for fewer, or give more rows"
+            )
+        model, inputs = self.model, stacked(*(rows for _, rows in self._kept))
+        numbers, score = np.concatenate([at for at, _ in self._kept]), CANDIDATE_SCORES[self.score]
+        batch = choose_batch(model.posterior_, model.likelihood_.for_new_rows(), inputs, self.n, score)
+        return batch._replace(rows=numbers[batch.rows])
 
 
-def _still(kept: list[_Piece], rows: Rows) -> list[_Piece]:
-    """Return the rows that are still in the pool."""
-    chosen = ((at, np.flatnonzero(np.isin(at, rows)), inputs) for at, inputs in kept)
-    return [(at[here], inputs[here]) for at, here, inputs in chosen if here.size]
+def still(kept: list[_Piece], rows: Rows) -> list[_Piece]:
+    """Return what is kept of the rows that are still in a pool."""
+    chosen = ((at, np.flatnonzero(np.isin(at, rows)), values) for at, values in kept)
+    return [(at[here], values[here]) for at, here, values in chosen if here.size]
 
 
 def _pieces(X: Foreign) -> Iterator[Foreign]:

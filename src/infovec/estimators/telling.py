@@ -147,7 +147,7 @@ class Telling(Asking):
             return np.unique(y, return_inverse=True)
         strange = ~np.isin(y, known)
         if strange.any():
-            raise ParameterError(f"y has the label {y[np.argmax(strange)]!r}, which is not among classes")
+            raise ParameterError(f"y has the label {y[np.argmax(strange)]}, which is not among classes")
         if len(np.unique(y)) == 1 and len(known) == 2:
             raise ParameterError(f"y has one class only, {y[0]}; the first rows must be of two classes at least")
         return known, np.searchsorted(known, y)
@@ -167,7 +167,7 @@ class Telling(Asking):
         new = np.setdiff1d(told, self.classes_) if is_classifier(self) else np.empty(0)  # type: ignore[attr-defined]
         if new.size and rows.before is not None:
             raise ParameterError(
-                f"the model does not know class {new[0]!r}, nor does it remember the rows that it was fitted to: "
+                f"the model does not know class {new[0]}, nor does it remember the rows that it was fitted to: "
                 "fit it to all rows"
             )
         if new.size:

@@ -89,7 +89,7 @@ def tilted_log_prob(log_prob: LogProb, y: Floats, mean: Floats, var: Floats) -> 
     psi = _standardised(log_prob, y, mean, sd)
     terms, x = _panels(psi, _mode(psi, len(y)))
     log_z = _moments(terms, x)[0]
-    weights, value = np.exp(terms - log_z[:, None]), psi(x) + 0.5 * x * x
+    weights, value = np.exp(terms - np.where(np.isneginf(log_z), 0.0, log_z)[:, None]), psi(x) + 0.5 * x * x
     told = np.where(weights > 0.0, weights * np.where(np.isneginf(value), 0.0, value), 0.0).sum(axis=1)
     return log_z - 0.5 * np.log(2 * np.pi), told
 
