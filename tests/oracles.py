@@ -368,7 +368,7 @@ def _fine_nodes(mean: float, sd: float, centres, unit: float) -> tuple[np.ndarra
     return f, (half * _WEIGHTS).ravel() * np.exp(-0.5 * ((f - mean) / sd) ** 2) / np.sqrt(2 * np.pi * sd**2)
 
 
-def information_of_labels(log_prob: Callable, labels, mean: float, var: float, centres=(0.0,), unit=1.0) -> float:
+def information_of_labels(log_prob: Callable, mean: float, var: float, labels, centres=(0.0,), unit=1.0) -> float:
     """Mutual information between a label and f that is N(mean, var): the double sum of p log(p(y|f) / p(y))."""
     f, w = _fine_nodes(mean, np.sqrt(var), centres, unit)
     total = 0.0

@@ -1,4 +1,4 @@
-"""The same course with scikit-activeml: its uncertainty sampling, and its wrapper of scikit-learn's Gaussian process."""
+"""The same course with scikit-activeml: uncertainty sampling with its wrapper of scikit-learn's Gaussian process."""
 
 import warnings
 

@@ -45,10 +45,12 @@ LABELS = [
 def test_information_of_labels_equals_brute_force(likelihood, centres, unit):
     mean, var = (v.ravel() for v in np.meshgrid(MEANS, VARS))
     found = information(likelihood, mean, var)
-    wanted = [
-        information_of_labels(lambda y, f: likelihood.log_prob(np.full(f.shape, y), f), likelihood.labels, m, v, centres, unit)
-        for m, v in zip(mean, var, strict=True)
-    ]  # fmt: skip
+
+    def log_prob(y, f):
+        return likelihood.log_prob(np.full(f.shape, y), f)
+
+    told = likelihood.labels, centres, unit
+    wanted = [information_of_labels(log_prob, m, v, *told) for m, v in zip(mean, var, strict=True)]
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-10)
     assert found.max() > 0.1
 
@@ -56,7 +58,7 @@ def test_information_of_labels_equals_brute_force(likelihood, centres, unit):
 def test_information_of_a_probit_is_accurate_where_it_is_next_to_nothing():
     mean, var = np.array([-7.0, -5.5, 7.5]), np.array([0.5, 0.2, 0.7])
     wanted = [
-        information_of_labels(lambda y, f: Probit().log_prob(np.full(f.shape, y), f), [-1.0, 1.0], m, v)
+        information_of_labels(lambda y, f: Probit().log_prob(np.full(f.shape, y), f), m, v, [-1.0, 1.0])
         for m, v in zip(mean, var, strict=True)
     ]
     np.testing.assert_allclose(information(Probit(), mean, var), wanted, rtol=1e-5)
@@ -279,7 +281,9 @@ FORMS = [
     (IVMClassifier, {"multi_class": "variational"}, THREE),
     (IVMClassifier, {"multi_class": "variational", "approximation": "factorised"}, THREE),
 ]
-each_form = pytest.mark.parametrize(("kind", "form", "y"), FORMS, ids=lambda v: str(v)[-40:] if isinstance(v, dict) else "")
+each_form = pytest.mark.parametrize(
+    ("kind", "form", "y"), FORMS, ids=lambda v: str(v)[-40:] if isinstance(v, dict) else ""
+)
 
 
 @each_form

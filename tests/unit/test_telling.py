@@ -37,7 +37,9 @@ FORMS = [
     (IVMClassifier, {"multi_class": "variational"}, THREE),
 ]
 each_form = pytest.mark.parametrize(
-    ("kind", "form", "y"), FORMS, ids=[f"{kind.__name__}-{'-'.join(map(str, form.values()))}" for kind, form, _ in FORMS]
+    ("kind", "form", "y"),
+    FORMS,
+    ids=[f"{kind.__name__}-{'-'.join(map(str, form.values()))}" for kind, form, _ in FORMS],
 )
 
 

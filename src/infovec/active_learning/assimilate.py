@@ -77,7 +77,7 @@ class _Function:
         part, rows = self.part, np.array(self.chosen, dtype=np.intp)
         d, D = len(part.L), self.V.shape[1]
         L = np.zeros((D, D))
-        L[:d, :d], L[d:] = part.L, np.tril(self.V[rows], k=d) if D > d else L[d:]
+        L[:d, :d], L[d:] = part.L, np.tril(self.V[rows], k=d)
         return replace(part, X=stacked(part.X, self.X[rows]), L=L, Q=Q, beta=beta)
 
 
@@ -158,13 +158,14 @@ def include(
 ) -> Assimilated:
     """Make rows active one after the other, as the papers' algorithm does, while there is room (NIPS03 algorithm 1)."""
     m, C = min(X.shape[0], room), len(parts)
-    precision, b, log_evidence = np.zeros((X.shape[0], C)), np.zeros((X.shape[0], C)), 0.0
+    precision, b = np.zeros((X.shape[0], C)), np.zeros((X.shape[0], C))
+    log_evidence: float = 0.0
     grown = list(parts)
     for i in range(m):
         row, here = X[i : i + 1], likelihood.take(np.array([i]))
         mean, var = (np.stack(v, axis=1) for v in zip(*(part.predict_in_double(row) for part in grown), strict=True))
-        log_z, precision[i], b[i] = _own_site(here, y[i : i + 1], mean, var)
-        log_evidence += log_z
+        gained, precision[i], b[i] = _own_site(here, y[i : i + 1], mean, var)
+        log_evidence += gained
         grown = [_with(part, row, precision[i, c], b[i, c]) for c, part in enumerate(grown)]
     return Assimilated(grown, precision, b, [np.arange(m)] * C, log_evidence)
 
@@ -182,7 +183,7 @@ def _with(part: FactorisedPosterior, row: Inputs, pi: float, b: float) -> Factor
     root, own = np.sqrt(pi), float(np.asarray(part.kernel.diag(row), dtype=np.float64)[0])
     K = np.asarray(part.kernel(part.X, row), dtype=np.float64)[:, 0] if len(part.beta) else np.empty(0)
     stub = solve_lower(part.L, np.sqrt(part.precision) * K * root)
-    corner = np.sqrt(1.0 + max(pi * own - stub @ stub, 0.0))
+    corner = np.sqrt(1.0 + max(float(pi * own - stub @ stub), 0.0))
     d = len(part.beta)
     L = np.zeros((d + 1, d + 1))
     L[:d, :d], L[d, :d], L[d, d] = part.L, stub, corner

@@ -108,15 +108,16 @@ class _Column:
     def __init__(self, posterior: Posterior, X: Inputs) -> None:
         self.kernel, self.X = posterior.kernel, X
         blocks = [posterior.features(K) for _, K in posterior.blocks(X)]
-        self.A, self.B = (np.concatenate(part) for part in zip(*blocks, strict=True)) if blocks else (None, None)
+        nothing = np.zeros((X.shape[0], 0))
+        self.A: Floats = np.concatenate([A for A, _ in blocks]) if blocks else nothing
+        self.B: Floats = np.concatenate([B for _, B in blocks]) if blocks else nothing
         self.told_before: list[Floats] = []
 
     def told(self, row: int, nu: float) -> Floats:
         """Take note of a row whose label will be known; return by how much all variances fall."""
         K = np.asarray(self.kernel(self.X, self.X[row : row + 1]), dtype=np.float64)[:, 0]
         K[row] = float(np.asarray(self.kernel.diag(self.X[row : row + 1]))[0])  # a row with itself: white noise counts
-        if self.A is not None:
-            K = K - self.A @ self.A[row] + self.B @ self.B[row]
+        K = K - self.A @ self.A[row] + self.B @ self.B[row]
         for column in self.told_before:
             K -= column[row] * column
         self.told_before.append(np.sqrt(nu) * K)

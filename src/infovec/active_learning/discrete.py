@@ -63,7 +63,10 @@ def probit_gain(m: Floats, v: Floats) -> tuple[Floats, Floats]:
     u = m / total
     log_q = log_ndtr(u)
     hazard = np.exp(-0.5 * u * u - 0.5 * np.log(2.0 * np.pi) - log_q)
-    centre, spread = m + v / total * hazard, sd * np.sqrt(np.maximum(1.0 - v / total**2 * hazard * (hazard + u), 1e-300))
+    centre, spread = (
+        m + v / total * hazard,
+        sd * np.sqrt(np.maximum(1.0 - v / total**2 * hazard * (hazard + u), 1e-300)),
+    )
     low = np.maximum(centre - 1.2 * _REACH * spread, np.minimum(0.0, m / total**2) - _STEEP)
     high = np.maximum(np.minimum(centre + 1.2 * _REACH * spread, _DECIDED), low)
     nodes, log_weights = gauss_legendre(_NODES)
@@ -75,9 +78,7 @@ def probit_gain(m: Floats, v: Floats) -> tuple[Floats, Floats]:
     return log_q, np.maximum(told - log_q, 0.0)
 
 
-def _from_entropies(
-    likelihood: Discrete, mean: Floats, var: Floats, ends: tuple[float, float], unit: float
-) -> Floats:
+def _from_entropies(likelihood: Discrete, mean: Floats, var: Floats, ends: tuple[float, float], unit: float) -> Floats:
     """Information as a difference of entropies; beyond the ends a label is known, and over a unit it is smooth."""
     log_p = np.stack([likelihood.tilted(np.full(len(mean), v), mean, var).log_z for v in likelihood.labels])
     sd = np.sqrt(np.maximum(var, 1e-100))

@@ -1,6 +1,8 @@
 """What the unknown target of a row would tell, for real targets and counts: integrals over the target."""
 
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -63,8 +65,8 @@ def over_targets(likelihood: Likelihood, mean: Floats, var: Floats, score: Score
 
 def _over(likelihood: Likelihood, mean: Floats, var: Floats, score: Score) -> Floats:
     targets = _targets(likelihood, mean, var)
-    tilted = _poisson if isinstance(likelihood, Poisson) else type(likelihood).tilted
-    found = Tilted(*_each(targets, mean, var, lambda y, m, v: tilted(likelihood, y, m, v)))
+    tilted = partial(_poisson, likelihood) if isinstance(likelihood, Poisson) else likelihood.tilted
+    found = Tilted(*_each(targets, mean, var, tilted))
     shares = _shares(targets, found.log_z)
     return np.asarray(np.sum(shares * score(*found, mean[:, None], var[:, None]), axis=1))
 
@@ -133,7 +135,9 @@ def _poisson(likelihood: Poisson, y: Floats, mean: Floats, var: Floats) -> Tilte
     width = 1.0 / np.sqrt(np.exp(mode) + 1.0 / v)
     nodes, log_weights = gauss_hermite(_HERMITE)
     f = mode[:, None] + width[:, None] * nodes
-    terms = likelihood.log_prob(y[:, None], f - likelihood.bias) - 0.5 * (f - m[:, None]) ** 2 / v[:, None] + log_weights
+    terms = (
+        likelihood.log_prob(y[:, None], f - likelihood.bias) - 0.5 * (f - m[:, None]) ** 2 / v[:, None] + log_weights
+    )
     top = terms.max(axis=1)
     weights = np.exp(terms - top[:, None])
     total = weights.sum(axis=1)
@@ -176,7 +180,10 @@ def _targets(likelihood: Likelihood, mean: Floats, var: Floats) -> _Targets:
     else:
         own = np.sqrt(np.where(np.isfinite(total), total, 1.0))
         ends = [np.zeros(len(mean)), own, 4.0 * own, 16.0 * own]
-    pieces = [(low[:, None] + (high - low)[:, None] * nodes, (high - low)[:, None] * np.exp(log_weights)) for low, high in zip(ends, ends[1:], strict=False)]
+    pieces = [
+        (low[:, None] + (high - low)[:, None] * nodes, (high - low)[:, None] * np.exp(log_weights))
+        for low, high in pairwise(ends)
+    ]
     if isinstance(likelihood, StudentT):  # a tail that is a power
         far = np.log(_HEAVY) / likelihood.df + np.log1p(likelihood.df)
         growth = far * nodes

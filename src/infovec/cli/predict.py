@@ -63,6 +63,7 @@ def run(screen: Screen, model: str, data: str, output: str, proba: bool, std: bo
 
 @contextmanager
 def explained() -> Iterator[None]:
+    """Say of a cell that cannot be read that the model wants a number there."""
     try:
         yield
     except CellError as error:
@@ -108,6 +109,7 @@ class Columns:
 
 
 def csv_lines(file: Written, names: list[str], cell: Callable[[str], str]) -> Any:
+    """Write the names of columns; return what writes rows of them."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(map(cell, names))
 
@@ -134,6 +136,8 @@ def shown_cell(file: Written, no_formulas: bool) -> Callable[[str], str]:
 
 
 def json_lines(file: Written, names: list[str]) -> Any:
+    """Return what writes rows as JSON, one object for each."""
+
     def write(values: list[Sequence[Any]]) -> None:
         for row in zip(*values, strict=True):
             file.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")

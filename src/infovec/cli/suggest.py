@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .._types import Array
 from ..datasets import Block, Reading, open_source
@@ -65,8 +66,9 @@ def _cells(columns: Sequence[str], wanted: Wanted, block: Block) -> Array:
     """Return the cells of rows, in the order of the columns of the pool."""
     cells = np.empty((len(block), len(columns)), dtype=object)
     place = {name: j for j, name in enumerate(columns)}
+    numbers = block.numbers.toarray() if columns and sparse.issparse(block.numbers) else block.numbers
     for k, name in enumerate(wanted.numbers if columns else ()):
-        cells[:, place[name]] = [None if v != v else v for v in block.numbers[:, k].tolist()]
+        cells[:, place[name]] = [None if v != v else v for v in numbers[:, k].tolist()]
     for words, name in zip(block.words, wanted.words, strict=True):
         cells[:, place[name]] = words
     return cells

@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from .._types import Array, Floats, Foreign, Inputs, Rows
-from ..active_learning import Assimilated, assimilate, include, stacked
+from ..active_learning import Assimilated, assimilate, functions, include, stacked
 from ..errors import ParameterError
 from ..inference import spreads
 from ..likelihoods import Likelihood, weighted
@@ -114,7 +114,7 @@ class Telling(Asking):
             if known is None or known.too_many:
                 known = _forget(self, inputs, targets)
             rows = known.with_more(inputs, targets, weight)
-            with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):  # type: ignore[attr-defined]
+            with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 self._learn_of(rows, targets)
             self._rows, self.fit_seconds_ = rows, seconds + time.perf_counter() - start
         return self
@@ -136,9 +136,9 @@ class Telling(Asking):
         if hasattr(self, "posterior_"):
             return self.tell(X, y)
         if classes is None or not is_classifier(self):
-            return self.fit(X, y)  # type: ignore[attr-defined]
+            return self.fit(X, y)
         with _with(self, _known_classes=np.unique(np.asarray(classes))):
-            return self.fit(X, y)  # type: ignore[attr-defined]
+            return self.fit(X, y)
 
     def _encoded(self, y: Array) -> tuple[Array, Rows]:
         """Return the classes, those known before or those of the labels, and the number of each label among them."""
@@ -164,14 +164,14 @@ class Telling(Asking):
         return inputs, targets
 
     def _learn_of(self, rows: Remembered, told: Array) -> None:
-        new = np.setdiff1d(told, self.classes_) if is_classifier(self) else np.empty(0)  # type: ignore[attr-defined]
+        new = np.setdiff1d(told, self.classes_) if is_classifier(self) else np.empty(0)
         if new.size and rows.before is not None:
             raise ParameterError(
                 f"the model does not know class {new[0]}, nor does it remember the rows that it was fitted to: "
                 "fit it to all rows"
             )
         if new.size:
-            self.fit(rows.X, rows.y, rows.weight)  # type: ignore[attr-defined]
+            self.fit(rows.X, rows.y, rows.weight)
         elif rows.before is None:
             _refit(self, rows)
         else:
@@ -206,7 +206,7 @@ def _refit(model: Any, rows: Remembered) -> None:
         machine = model._prepare(rows.X, rows.y, rows.weight)
     vars(model).update(names)
     machine = _with_active(machine, active, sites)
-    if many:
+    if isinstance(machine, AgainstRest) and many:
         machine = replace(machine, kernels=tuple(model.kernel_))
     ended = begin(machine, model._course(), None, False)
     model._store(ended)
@@ -251,7 +251,7 @@ def _add(model: Any, rows: Remembered) -> None:
     assert rows.before is not None
     before, likelihood = rows.before, model.likelihood_.for_new_rows()
     posterior: Posterior = before["posterior_"]
-    parts = posterior.parts if isinstance(posterior, ClassPosterior | SeparatePosterior) else (posterior,)
+    parts: Any = functions(posterior)
     y = _encode(model, rows.y)
     if rows.weight is not None:
         many = isinstance(likelihood, ClassLikelihood)
@@ -282,7 +282,9 @@ def _encode(model: Any, y: Array) -> Floats:
         return y.astype(np.float64)
     index = np.array([model.classes_.tolist().index(label) for label in y.tolist()], dtype=np.intp)
     two = len(model.classes_) == 2 and np.array_equal(model.likelihood_.labels, [-1.0, 1.0])
-    return 2.0 * index - 1.0 if two else index if isinstance(model.likelihood_, ClassLikelihood) else index.astype(float)
+    return (
+        2.0 * index - 1.0 if two else index if isinstance(model.likelihood_, ClassLikelihood) else index.astype(float)
+    )
 
 
 def _store(model: Any, posterior: Posterior, found: Assimilated, rows: Remembered, X: Inputs, n: int) -> None:
@@ -308,7 +310,9 @@ def _store(model: Any, posterior: Posterior, found: Assimilated, rows: Remembere
     model.site_mean_ = np.concatenate([model.site_mean_, mean])
     model.active_ = np.concatenate([model.active_, model.n_samples_fit_ + order])
     vectors = rows.X[order]
-    model.active_vectors_ = stacked(model.active_vectors_, vectors if vectors.dtype == object else vectors.astype(float))
+    model.active_vectors_ = stacked(
+        model.active_vectors_, vectors if vectors.dtype == object else vectors.astype(float)
+    )
     last = model.history_["seconds"][-1:] if len(model.history_["seconds"]) else np.zeros(1)
     more = {"row": model.active_, "score": np.append(model.history_["score"], np.full(len(order), np.nan)),
             "seconds": np.append(model.history_["seconds"], np.repeat(last, len(order)))}  # fmt: skip

@@ -310,7 +310,8 @@ class Standing(NamedTuple):
 def standing(noise: Noise, mean: Floats, var: Floats) -> Standing:
     r"""Probabilities, their slopes and the mean of the largest value, by one set of nodes for each row.
 
-    .. math:: P(y) = \int w_y(t) \, dt, \qquad \frac{\partial P(y)}{\partial \mu_y} = -\int (\log p_y)'(t) \, w_y(t) \, dt,
+    .. math:: P(y) = \int w_y(t) \, dt, \qquad
+              \frac{\partial P(y)}{\partial \mu_y} = -\int (\log p_y)'(t) \, w_y(t) \, dt,
               \qquad E \max = \sum_y \int t \, w_y(t) \, dt, \qquad w_y = p_y \prod_{j \ne y} F_j
     """
     n, C = mean.shape
