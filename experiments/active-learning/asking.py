@@ -9,7 +9,7 @@ from infovec import IVMClassifier
 
 __all__ = ["LEARN", "Split", "course", "needed", "split"]
 
-LEARN = 1.4  # parameters are learned anew when the labels have become this many times more; between, rows are told
+LEARN = 1.15  # parameters are learned anew when the labels have become this many times more; between, rows are told
 _STAYS = 5  # counts of labels for which accuracy must stay above the mark
 
 

@@ -99,7 +99,7 @@ def test_names_that_are_taken_and_what_is_refused(folder, tmp_path):
 
 
 def test_sparse_pools_are_known_by_their_row_numbers(tmp_path):
-    dense = np.where(RNG.random((60, 2000)) < 0.01, RNG.normal(size=(60, 2000)), 0.0)
+    dense = np.where(RNG.random((120, 3000)) < 0.01, RNG.normal(size=(120, 3000)), 0.0)
     with (tmp_path / "x.libsvm").open("wb") as file:
         dump_svmlight_file(dense, np.where(dense.sum(axis=1) > 0, 1, -1), file, zero_based=False)
     run("fit", tmp_path / "x.libsvm", "-o", tmp_path / "m.ivm", "--active", 20, "--quiet")
