@@ -39,7 +39,14 @@ def compare(rows: int, active: int, classes: int, folder: str) -> dict[str, Any]
         found = watched(work)
         seconds[name], memory[name] = found.seconds, found.peak_memory_mb
     ratios = {name: value / seconds["predict_proba"] for name, value in seconds.items()}
-    return {"rows": rows, "active": active, "classes": classes, "seconds": seconds, "ratios": ratios, "memory MB": memory}
+    return {
+        "rows": rows,
+        "active": active,
+        "classes": classes,
+        "seconds": seconds,
+        "ratios": ratios,
+        "memory MB": memory,
+    }
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracles import full_ep
 
-import infovec.estimators.telling as telling
+import infovec.estimators.told as told_rows
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load
 from infovec.active_learning import assimilate, include
 from infovec.errors import ParameterError
@@ -207,7 +207,7 @@ def test_partial_fit_is_a_fit_and_then_telling():
 
 
 def test_memory_stays_bounded(monkeypatch):
-    monkeypatch.setattr(telling, "MOST_NUMBERS", 100)
+    monkeypatch.setattr(told_rows, "MOST_NUMBERS", 100)
     model = IVMClassifier(n_active=20, **FIXED)
     for start in range(0, 120, 20):
         model.partial_fit(X[start : start + 20], TWO[start : start + 20])

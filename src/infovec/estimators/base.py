@@ -43,7 +43,8 @@ from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
 from .saving import Savable
 from .settings import check_choice, check_growth, check_kernel, settings_of
-from .telling import Telling, remembered
+from .telling import Telling
+from .told import remembered
 from .warm import State, continues, kept
 
 __all__ = ["InformativeVectorMachine", "Read"]
