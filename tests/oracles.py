@@ -440,3 +440,68 @@ class MarkovRace:
             for c in range(3)
         ]
         return np.exp(np.array(logs) - self.log_evidence)
+
+
+def _fine_nodes(mean: float, sd: float, centres, unit: float) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of N(mean, sd^2) on panels that crowd around its mean and around ``centres``."""
+    offsets = np.concatenate([_OFFSETS, np.linspace(0.0, 12.0, 49)])
+    edges = [mean - sd * offsets, mean + sd * offsets]
+    for c in centres:
+        edges += [c - unit * offsets, c + unit * offsets]
+    edges = np.unique(np.concatenate(edges))
+    edges = edges[np.abs(edges - mean) <= 12.0 * sd]
+    half = 0.5 * np.diff(edges)[:, None]
+    f = (edges[:-1, None] + half * (_NODES + 1.0)).ravel()
+    return f, (half * _WEIGHTS).ravel() * np.exp(-0.5 * ((f - mean) / sd) ** 2) / np.sqrt(2 * np.pi * sd**2)
+
+
+def information_of_labels(log_prob: Callable, mean: float, var: float, labels, centres=(0.0,), unit=1.0) -> float:
+    """Mutual information between a label and f that is N(mean, var): the double sum of p log(p(y|f) / p(y))."""
+    f, w = _fine_nodes(mean, np.sqrt(var), centres, unit)
+    total = 0.0
+    for label in labels:
+        with np.errstate(over="ignore"):
+            log_p = log_prob(label, f)
+        p = w @ np.exp(log_p)
+        total += w @ (np.exp(log_p) * (np.maximum(log_p, -1e300) - np.log(p))) if p > 0.0 else 0.0
+    return float(total)
+
+
+def information_of_additive_noise(log_density: Callable, var: float, scale: float, far: float) -> float:
+    """The same for y = f + noise of a symmetric density: entropy of the sum less that of the noise."""
+    sd = np.sqrt(var)
+    offsets = np.concatenate([[0.0], np.logspace(-5, 14, 58), np.linspace(0.0, 12.0, 25)])
+    edges = np.unique(np.concatenate([offsets * sd, offsets * scale]))
+    edges = edges[edges <= far]
+    half = 0.5 * np.diff(edges)[:, None]
+    y, wy = (edges[:-1, None] + half * (_NODES + 1.0)).ravel(), (half * _WEIGHTS).ravel()
+    log_p = np.empty(len(y))
+    for i, target in enumerate(y):
+        f, w = _fine_nodes(0.0, sd, [target] if target < 12.0 * sd else [], scale)
+        log_p[i] = np.log(w @ np.exp(log_density(target - f)))
+    noise = log_density(y)
+    return float(-2.0 * wy @ (np.exp(log_p) * log_p) + 2.0 * wy @ (np.exp(noise) * noise))
+
+
+def information_of_classes(log_prob: Callable, mean: np.ndarray, var: np.ndarray, order: int = 40) -> float:
+    """The same for a class and independent N(mean_c, var_c), by a product of Gauss-Hermite rules."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(order)
+    weights = weights / weights.sum()
+    C = len(mean)
+    x = np.array(np.meshgrid(*[nodes] * C)).reshape(C, -1).T
+    w = np.array(np.meshgrid(*[weights] * C)).reshape(C, -1).prod(axis=0)
+    log_p = log_prob(mean + np.sqrt(var) * x)
+    p = w @ np.exp(log_p)
+    return float(-p @ np.log(p) + w @ np.sum(np.exp(log_p) * np.maximum(log_p, -1e300), axis=1))
+
+
+def greedy_batch(cov: np.ndarray, mean: np.ndarray, n: int, score: Callable, precision: Callable) -> list[int]:
+    """Rows of the best score one after the other, the whole covariance matrix updated by each expected precision."""
+    cov, chosen = cov.copy(), []
+    for _ in range(n):
+        value = np.array(score(mean, np.diagonal(cov)))
+        value[chosen] = -np.inf
+        best = int(np.argmax(value))
+        chosen.append(best)
+        cov -= precision(mean[best], cov[best, best]) * np.outer(cov[:, best], cov[best])
+    return chosen

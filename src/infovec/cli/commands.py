@@ -181,6 +181,31 @@ def predict(screen: Screen, **options: Any) -> None:
 @infovec.command()
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
+@click.option("-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="Rows to ask for.")
+@click.option(
+    "-o", "--output", default="-", type=_OUTPUT, help="File to write, also .gz; standard output if not given."
+)
+@click.option(
+    "--score", type=click.Choice(["information", "entropy", "variance", "margin"]), default="information",
+    show_default=True, help="How much a label would tell: expected information, fall of entropy, variance, closeness.",
+)  # fmt: skip
+@click.option("--no-formulas", is_flag=True, help="Write ' before words that a spreadsheet would take for a formula.")
+@_reading
+@_screen
+def suggest(screen: Screen, **options: Any) -> None:
+    """Choose the rows of the table DATA whose labels would teach the MODEL most, however many rows there are.
+
+    Writes these rows with all their columns, the most informative first: their number in DATA, counted from 1, and
+    their score given those before. No two of them tell the same.
+    """
+    from .suggest import run
+
+    run(screen, **options)
+
+
+@infovec.command()
+@click.argument("model", type=click.Path(dir_okay=False))
+@click.argument("data")
 @click.option("--report", type=_OUTPUT, help="HTML file to write about the model and these rows.")
 @_reading
 @_screen

@@ -21,7 +21,7 @@ from .outputs import check_outputs
 from .screen import Screen
 from .table import Encoder
 
-__all__ = ["Columns", "run"]
+__all__ = ["Columns", "csv_lines", "explained", "json_lines", "opened", "run", "shown_cell"]
 
 _ROWS = 16384  # predicted at a time
 
@@ -46,9 +46,9 @@ def run(screen: Screen, model: str, data: str, output: str, proba: bool, std: bo
     reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
     with open_source(data, reading) as source, screen.work("predicting") as tell, screen.warnings():
         encode, blocks = Encoder(loaded.table, source.name), source.blocks(loaded.table.wanted(with_target=False))
-        with _opened(output) as file, _explained():
-            shown = _cell(file, options["no_formulas"])
-            write = _json_lines(file, columns.names) if screen.as_json else _csv(file, columns.names, shown)
+        with opened(output) as file, explained():
+            shown = shown_cell(file, options["no_formulas"])
+            write = json_lines(file, columns.names) if screen.as_json else csv_lines(file, columns.names, shown)
             for block in blocks:
                 X = encode(block)
                 for start in range(0, X.shape[0], _ROWS):
@@ -62,7 +62,8 @@ def run(screen: Screen, model: str, data: str, output: str, proba: bool, std: bo
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
+    """Say of a cell that cannot be read that the model wants a number there."""
     try:
         yield
     except CellError as error:
@@ -107,7 +108,8 @@ class Columns:
         return values
 
 
-def _csv(file: Written, names: list[str], cell: Callable[[str], str]) -> Any:
+def csv_lines(file: Written, names: list[str], cell: Callable[[str], str]) -> Any:
+    """Write the names of columns; return what writes rows of them."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(map(cell, names))
 
@@ -122,7 +124,7 @@ def _csv(file: Written, names: list[str], cell: Callable[[str], str]) -> Any:
     return write
 
 
-def _cell(file: Written, no_formulas: bool) -> Callable[[str], str]:
+def shown_cell(file: Written, no_formulas: bool) -> Callable[[str], str]:
     """Return how words are written: as they are, but for terminals and, if asked for, spreadsheets."""
     terminal = file.isatty()
 
@@ -133,7 +135,9 @@ def _cell(file: Written, no_formulas: bool) -> Callable[[str], str]:
     return cell
 
 
-def _json_lines(file: Written, names: list[str]) -> Any:
+def json_lines(file: Written, names: list[str]) -> Any:
+    """Return what writes rows as JSON, one object for each."""
+
     def write(values: list[Sequence[Any]]) -> None:
         for row in zip(*values, strict=True):
             file.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")
@@ -142,7 +146,7 @@ def _json_lines(file: Written, names: list[str]) -> Any:
 
 
 @contextmanager
-def _opened(output: str) -> Iterator[Written]:
+def opened(output: str) -> Iterator[Written]:
     """Open a file that gets its name once it is complete; "-" is standard output."""
     if output == "-":
         if sys.stdout is None:

@@ -39,12 +39,13 @@ from .ending import announced
 from .far import given_client, is_dask, on_workers
 from .inputs import read_weight
 from .kinds import APPROXIMATIONS
-from .latent import Latent
 from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
 from .saving import Savable
 from .settings import check_choice, check_growth, check_kernel, settings_of
 from .tasks import grouped, kernel_on
+from .telling import Telling
+from .told import remembered
 from .warm import State, continues, kept
 
 __all__ = ["InformativeVectorMachine", "Read"]
@@ -60,7 +61,7 @@ class Read(NamedTuple):
     score: str | Score
 
 
-class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     _fitted: ClassVar[tuple[str, ...]] = (
@@ -190,6 +191,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
                 with checkpointed(self, checkpoint, machine) as noted:
                     self._train(machine, course, noted)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
+            self._rows = remembered(self._rows)
             end_fit(self, X, y, sample_weight)
         return self
 
@@ -267,8 +269,8 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
 
     def _sample(self, X: Inputs, y: Array, sample_weight: ArrayLike | None) -> Sample:
         """Return the rows that count, equal ones taken together where that changes nothing."""
-        sample = Sample.of(X, y, read_weight(sample_weight, X.shape[0]))
-        all_rows = APPROXIMATIONS[self.approximation].all_rows
+        self._rows = X, y, read_weight(sample_weight, X.shape[0])
+        sample, all_rows = Sample.of(*self._rows), APPROXIMATIONS[self.approximation].all_rows
         return sample.merged(kernel_on(self, X), self.likelihood) if all_rows else sample
 
     def _prepare(self, X: object, y: object, sample_weight: ArrayLike | None) -> Machine:
@@ -342,7 +344,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
             self._state = state._replace(cut_short=state.cut_short or ended.cut_short)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in super().__getstate__().items() if k != "_state"}
+        return {k: v for k, v in super().__getstate__().items() if k not in ("_state", "_rows")}
 
     def _store(self, ended: Ended) -> None:
         """Keep what a fit came to, in the units of the user."""

@@ -234,7 +234,7 @@ class IVMClassifier(Certifying):
         inputs, labels = read(self, self.kernel, X, y)
         check_classification_targets(labels)
         sample = self._sample(inputs, labels, sample_weight)
-        self.classes_, index = np.unique(sample.y, return_inverse=True)
+        self.classes_, index = self._encoded(sample.y)
         self.n_classes_ = len(self.classes_)
         if self.n_classes_ == 1:
             raise ParameterError(f"y has one class only, {self.classes_[0]}; a classifier needs rows of two classes")

@@ -36,9 +36,12 @@ class AgainstRest(ClassMachine):
     ----------
     kernels : tuple of Kernel
         One for each class; empty where they share ``kernel``.
+    initials : tuple of arrays of int
+        Rows that become active first, for each class; empty where they are the same for all.
     """
 
     kernels: tuple[Kernel, ...] = ()
+    initials: tuple[Rows, ...] = ()
 
     all_rows = True
     more = Stage(3000, 300, 0, 1e-2)
@@ -114,7 +117,7 @@ class AgainstRest(ClassMachine):
         one = self.machine(c, wanted).sufficient()
         if len(classes.selectors) <= (c if self.choices.keep else 0):  # kept to go on from, else one at a time
             classes.selectors.append(one.selector())
-            classes.selectors[-1].include(classes.initial)
+            classes.selectors[-1].include(self.initials[c] if self.initials else classes.initial)
         selector = classes.selectors[c] if self.choices.keep else classes.selectors.pop()
         selector.enlarge(wanted, self.work.index.max_entries)
         evidence = sum(part.log_evidence for part in before) if before else None

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._types import Floats, Rows
 
-__all__ = ["TiltedMoments", "gauss_hermite", "tilted_moments"]
+__all__ = ["TiltedMoments", "gauss_hermite", "gauss_legendre", "tilted_log_prob", "tilted_moments"]
 
 LogProb: TypeAlias = Callable[[Floats, Floats], Floats]
 LogDensity: TypeAlias = Callable[[Floats], Floats]
@@ -46,7 +46,7 @@ def gauss_hermite(order: int) -> tuple[Floats, Floats]:
 
 
 @lru_cache
-def _gauss_legendre(order: int) -> tuple[Floats, Floats]:
+def gauss_legendre(order: int) -> tuple[Floats, Floats]:
     """Nodes and log weights on (0, 1)."""
     nodes, weights = np.polynomial.legendre.leggauss(order)
     return 0.5 * (nodes + 1.0), np.log(0.5 * weights)
@@ -65,32 +65,53 @@ def tilted_moments(
     ``log_prob(y, f)`` gets ``y`` of shape (n, 1) and ``f`` of shape (n, nodes). Where it differs from row to row,
     ``take(rows)`` returns the function for some of them.
     """
-    y, mean, var = np.broadcast_arrays(np.asarray(y), *np.asarray([mean, var], dtype=np.float64))
-    var = np.where(var > _NO_VARIANCE, var, _LEAST)
-    y, mean, sd = (np.atleast_1d(v) for v in (y, mean, np.sqrt(var)))
-
-    def standardised(rows: slice | Rows, log_prob: LogProb) -> LogDensity:
-        """Log of the tilted density in x = (f - mean) / sd, on some of the rows."""
-        y_, mean_, sd_ = y[rows][:, None], mean[rows][:, None], sd[rows][:, None]
-
-        def psi(x: Floats) -> Floats:
-            with np.errstate(all="ignore"):
-                value = log_prob(y_, mean_ + sd_ * x) - 0.5 * x * x
-            return np.where(np.isnan(value), -np.inf, value)
-
-        return psi
-
-    psi = standardised(slice(None), log_prob)
+    y, mean, sd = _standard(y, mean, var)
+    psi = _standardised(log_prob, y, mean, sd)
     mode = _mode(psi, len(y))
     width = np.sqrt(_reach(psi, mode, 0.5, 1.0) * _reach(psi, mode, 0.5, -1.0))
     coarse, fine = (_hermite(psi, mode, width, order) for order in _ORDERS)
     hard = np.flatnonzero(~_agree(coarse, fine))
     if hard.size:
-        redone = _panels(standardised(hard, take(hard) if take else log_prob), mode[hard])
-        for all_rows, some in zip(fine, redone, strict=True):
-            all_rows[hard] = some
+        some = _standardised(take(hard) if take else log_prob, y[hard], mean[hard], sd[hard])
+        redone = _moments(*_panels(some, mode[hard]))
+        for all_rows, new in zip(fine, redone, strict=True):
+            all_rows[hard] = new
     log_z, first, spread = fine
     return TiltedMoments(log_z - 0.5 * np.log(2 * np.pi), first / sd, (1.0 - spread) / sd**2)
+
+
+def tilted_log_prob(log_prob: LogProb, y: Floats, mean: Floats, var: Floats) -> tuple[Floats, Floats]:
+    r"""Log normaliser of the tilted density, and the mean of log p(y | f) under it, row by row.
+
+    .. math:: \log Z, \qquad \frac1Z \int \log p(y \mid f) \, p(y \mid f) \, N(f \mid \mu, \sigma^2) \, df
+    """
+    y, mean, sd = _standard(y, mean, var)
+    psi = _standardised(log_prob, y, mean, sd)
+    terms, x = _panels(psi, _mode(psi, len(y)))
+    log_z = _moments(terms, x)[0]
+    weights, value = np.exp(terms - np.where(np.isneginf(log_z), 0.0, log_z)[:, None]), psi(x) + 0.5 * x * x
+    told = np.where(weights > 0.0, weights * np.where(np.isneginf(value), 0.0, value), 0.0).sum(axis=1)
+    return log_z - 0.5 * np.log(2 * np.pi), told
+
+
+def _standard(y: Floats, mean: Floats, var: Floats) -> tuple[Floats, Floats, Floats]:
+    """Targets, means and standard deviations of all rows, none of the last too small."""
+    y, mean, var = np.broadcast_arrays(np.asarray(y), *np.asarray([mean, var], dtype=np.float64))
+    var = np.where(var > _NO_VARIANCE, var, _LEAST)
+    y, mean, sd = (np.atleast_1d(v) for v in (y, mean, np.sqrt(var)))
+    return y, mean, sd
+
+
+def _standardised(log_prob: LogProb, y: Floats, mean: Floats, sd: Floats) -> LogDensity:
+    """Log of the tilted density in x = (f - mean) / sd."""
+    y_, mean_, sd_ = y[:, None], mean[:, None], sd[:, None]
+
+    def psi(x: Floats) -> Floats:
+        with np.errstate(all="ignore"):
+            value = log_prob(y_, mean_ + sd_ * x) - 0.5 * x * x
+        return np.where(np.isnan(value), -np.inf, value)
+
+    return psi
 
 
 def _agree(coarse: tuple[Floats, ...], fine: tuple[Floats, ...]) -> Floats:
@@ -167,8 +188,9 @@ def _hermite(psi: LogDensity, mode: Floats, width: Floats, order: int) -> tuple[
     return _moments(psi(x) + log_weights + np.log(width)[:, None], x)
 
 
-def _panels(psi: LogDensity, mode: Floats) -> tuple[Floats, ...]:
-    nodes, log_weights = _gauss_legendre(_PANEL)
+def _panels(psi: LogDensity, mode: Floats) -> tuple[Floats, Floats]:
+    """Logs of the terms on four panels, and where they are."""
+    nodes, log_weights = gauss_legendre(_PANEL)
     places, log_w = [], []
     for side in (-1.0, 1.0):
         near, far = (side * _reach(psi, mode, drop, side)[:, None] for drop in _DROPS)
@@ -176,7 +198,7 @@ def _panels(psi: LogDensity, mode: Floats) -> tuple[Floats, ...]:
             places.append(mode[:, None] + start + length * nodes)
             log_w.append(log_weights + np.log(np.abs(length)))
     x = np.hstack(places)
-    return _moments(psi(x) + np.hstack(log_w), x)
+    return psi(x) + np.hstack(log_w), x
 
 
 def _moments(log_terms: Floats, x: Floats) -> tuple[Floats, ...]:

@@ -53,7 +53,7 @@ class Posterior(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.X.shape[0]} active rows, {self.kernel!r})"
 
-    def _blocks(self, X: Inputs, dtype: str = "float64") -> Iterator[tuple[slice, Floats]]:
+    def blocks(self, X: Inputs, dtype: str = "float64") -> Iterator[tuple[slice, Floats]]:
         """Yield the rows of X in blocks of bounded memory, with their kernel to the active inputs."""
         d, active = self.X.shape[0], self.X if dtype == "float64" else self.X.astype(dtype)
         step = max(1, at_once(_BLOCK_BYTES, 1.0) // (32 * max(d, 1)))
@@ -66,7 +66,7 @@ class Posterior(ABC):
     def mean(self, X: Inputs) -> Floats:
         """Latent mean at new inputs, O(d) for each."""
         mean = np.zeros(X.shape[0])
-        for part, K in self._blocks(X):
+        for part, K in self.blocks(X):
             mean[part] = K @ self.weights
         return mean
 
@@ -84,7 +84,7 @@ class Posterior(ABC):
     def _predict(self, X: Inputs, dtype: str) -> tuple[Floats, Floats]:
         mean, var = np.zeros(X.shape[0]), np.array(self.kernel.diag(X), dtype=np.float64)
         variance = self.variance if dtype == "float64" else self._rough_variance
-        for part, K in self._blocks(X, dtype):
+        for part, K in self.blocks(X, dtype):
             mean[part] = K @ self.weights.astype(dtype, copy=False)
             var[part] = variance(K, var[part])
         return mean, var
@@ -121,10 +121,17 @@ class Posterior(ABC):
     def predict_several(self, X: Inputs, weights: Floats) -> tuple[Floats, Floats]:
         """Latent means of several functions, (n, q), by their weights, (d, q), and the variance they share, (n,)."""
         mean, var = np.zeros((X.shape[0], weights.shape[1])), np.array(self.kernel.diag(X), dtype=np.float64)
-        for part, K in self._blocks(X):
+        for part, K in self.blocks(X):
             mean[part] = K @ weights
             var[part] = self.variance(K, var[part])
         return mean, var
+
+    def features(self, K: Floats) -> tuple[Floats, Floats]:
+        r"""Features A and B of inputs, from their kernel to the active ones, which make their covariances.
+
+        .. math:: \mathrm{Cov}(f(x), f(z)) = k(x, z) - A_x^T A_z + B_x^T B_z
+        """
+        return K @ self.reduction.T, np.empty((len(K), 0))
 
     def variance(self, K: Floats, prior_var: Floats) -> Floats:
         """Variance of inputs, from their kernel to the active ones and their variance a priori."""

@@ -52,7 +52,7 @@ class ClassPosterior(Posterior):
     def mean(self, X: Inputs) -> Floats:
         """Latent means at new inputs, shape (n, C)."""
         mean = np.zeros((X.shape[0], len(self.Q)))
-        for part, K in self._blocks(X):
+        for part, K in self.blocks(X):
             mean[part] = K @ self.weights
         return mean
 
@@ -60,7 +60,7 @@ class ClassPosterior(Posterior):
         """Latent means and variances at new inputs, both of shape (n, C)."""
         mean = np.zeros((X.shape[0], len(self.Q)))
         var = np.tile(np.asarray(self.kernel.diag(X), dtype=np.float64)[:, None], (1, len(self.Q)))
-        for part, K in self._blocks(X):
+        for part, K in self.blocks(X):
             mean[part] = K @ self.weights
             for c, one in enumerate(self.parts):
                 var[part, c] = one.variance(K, var[part, c])

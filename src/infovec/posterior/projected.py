@@ -75,6 +75,15 @@ class ProjectedPosterior(Posterior):
         apart = np.maximum(prior_var - np.einsum("ij,ij->j", before, before), 0.0)
         return np.asarray(apart + np.einsum("ij,ij->j", after, after))
 
+    def features(self, K: Floats) -> tuple[Floats, Floats]:
+        try:
+            if self._strongest < _SHARP:
+                return super().features(K)
+        except NotPositiveDefinite:
+            pass
+        before = solve_lower(self.L, K.T)
+        return before.T, solve_lower(self.Q, before).T
+
     @cached_property
     def _strongest(self) -> float:
         """Largest pivot of M: about the prior variance over the smallest one that is left."""

@@ -4,7 +4,7 @@ from .against_rest import OneAgainstRest
 from .base import ClassLikelihood
 from .probit import MultivariateProbit
 from .softmax import Softmax
-from .winner import ClassMoments, moments, moments_bytes, win_log_proba
+from .winner import ClassMoments, Standing, moments, moments_bytes, standing, win_log_proba
 
 __all__ = [
     "ClassLikelihood",
@@ -12,7 +12,9 @@ __all__ = [
     "MultivariateProbit",
     "OneAgainstRest",
     "Softmax",
+    "Standing",
     "moments",
     "moments_bytes",
+    "standing",
     "win_log_proba",
 ]

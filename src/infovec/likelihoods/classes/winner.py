@@ -19,10 +19,11 @@ from scipy.special import logsumexp
 from ..._types import Floats, Mask, Rows
 from ...runtime import at_once, check
 
-__all__ = ["ClassMoments", "Noise", "Shape", "moments", "moments_bytes", "win_log_proba"]
+__all__ = ["ClassMoments", "Noise", "Shape", "Standing", "moments", "moments_bytes", "standing", "win_log_proba"]
 
 _DROP = 30.0  # nodes end where the integrand is e^-30 of its peak
 _FIRST, _MOST = 32, 2**14  # nodes
+_STANDING = 128  # nodes of all that is asked of the winner
 _ENTRIES = 2**18  # numbers in one block of the work
 _BYTES = 120  # for each of them: the integrands of all classes, slopes and curvatures of their parts
 _CLIMBS, _APPROACHES = 128, 128  # Newton steps at most: short ones, where a rival is far ahead and variances are small
@@ -296,3 +297,33 @@ def _common_range(noise: Noise, mean: Floats, var: Floats) -> tuple[Floats, Floa
         rows = np.arange(len(t))
         low, high = t[rows, np.maximum(first - 1, 0)], t[rows, np.minimum(last + 1, _FIRST)]
     return low, high
+
+
+class Standing(NamedTuple):
+    """Where the winner stands: probabilities of the classes, (n, C), their slopes in the own means, the mean place."""
+
+    proba: Floats
+    slope: Floats
+    place: Floats  # (n,)
+
+
+def standing(noise: Noise, mean: Floats, var: Floats) -> Standing:
+    r"""Probabilities, their slopes and the mean of the largest value, by one set of nodes for each row.
+
+    .. math:: P(y) = \int w_y(t) \, dt, \qquad
+              \frac{\partial P(y)}{\partial \mu_y} = -\int (\log p_y)'(t) \, w_y(t) \, dt,
+              \qquad E \max = \sum_y \int t \, w_y(t) \, dt, \qquad w_y = p_y \prod_{j \ne y} F_j
+    """
+    n, C = mean.shape
+    found = Standing(np.empty((n, C)), np.empty((n, C)), np.empty(n))
+    step = max(1, _entries() // (_STANDING * C))
+    for start in range(0, n, step):
+        at = slice(start, min(start + step, n))
+        low, high = _common_range(noise, mean[at], var[at])
+        t = low[:, None] + ((high - low) / _STANDING)[:, None] * np.arange(_STANDING + 1)
+        weights = np.exp(_all_integrands(noise, mean[at], var[at], t)) * ((high - low) / _STANDING)[:, None, None]
+        slope = noise.density(t[:, :, None] - mean[at, None, :], var[at, None, :]).slope
+        found.proba[at] = weights.sum(axis=1)
+        found.slope[at] = -np.einsum("itc,itc->ic", weights, slope)
+        found.place[at] = np.einsum("itc,it->i", weights, t)
+    return found

@@ -1,0 +1,155 @@
+"""Estimators that say which label to ask for next."""
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from .._types import Floats, Foreign, Inputs, Rows
+from ..active_learning import CANDIDATE_SCORES, Batch, Pool, choose_batch, in_blocks, pool_size, stacked
+from ..errors import ParameterError
+from .far import is_dask, slices
+from .latent import Latent
+from .lazy import for_far_rows
+from .settings import check_choice
+
+__all__ = ["Asking", "Search", "still"]
+
+_Piece: TypeAlias = tuple[Rows, Inputs]  # numbers of rows, and the rows
+
+_PIECE = 1 << 16  # rows that are scored at a time
+
+
+class Asking(Latent):
+    """Has ``score_candidates`` and ``suggest``."""
+
+    random_state: int | np.random.RandomState | None
+
+    @for_far_rows
+    def score_candidates(self, X: object, score: str = "information") -> Floats:
+        """Say how much the label of each row would teach the model, before it is known.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            Rows without labels.
+        score : {"information", "entropy", "variance", "margin"}
+            "information": mutual information between the label and the function, in nats, which is what the label is
+            expected to tell; a row that is uncertain because labels are noisy there scores low. "entropy": by how much
+            the entropy of the Gaussian posterior is expected to fall. "variance": of the latent function, whatever the
+            label; of several classes the mean. "margin": one less the difference of the two largest probabilities, for
+            classes; it does not tell noise from ignorance.
+
+        Returns
+        -------
+        scores : array of shape (n_samples,)
+            Larger is better.
+
+        Notes
+        -----
+        Variances are those that predictions are made with (``likelihood_.spread``), but ``class_weight`` does not
+        count, nor does the power of coupled classes. For two and for ordered classes, numbers and counts the
+        information is exact to 1e-8; one class against the rest adds up what each function is expected to learn;
+        "softmax" is exact to 1e-7, "probit" and "variational" of many classes to about 0.002.
+        """
+        check_choice("score", score, list(CANDIDATE_SCORES))
+        mean, var = self._latent(X)
+        return in_blocks(CANDIDATE_SCORES[score], self.likelihood_.for_new_rows(), mean, var)
+
+    def suggest(self, X: object, n: int = 1, score: str = "information", return_scores: bool = False) -> Foreign:
+        """Choose rows to ask for: a batch in which no row tells what another one does.
+
+        Rows are chosen one after the other. After each, all variances are reduced by what its label is expected to
+        tell, through the posterior covariance. A large pool is gone through once, in pieces: the batch is chosen among
+        a few thousand rows, half of them the best ones and half at random in proportion to their scores.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            The pool. An array that is not in memory, or a collection of Dask, is read a piece at a time.
+        n : int
+            How many rows.
+        score : {"information", "entropy", "variance", "margin"}
+            As for ``score_candidates``.
+        return_scores : bool
+            Whether to return the scores as well.
+
+        Returns
+        -------
+        rows : array of int, shape (n,)
+            Their numbers in X, the most informative first.
+        scores : array of shape (n,)
+            Of each given those before it.
+        """
+        search = Search(self, n, score)
+        for piece in _pieces(X):
+            search.add(piece)
+        best = search.best()
+        return (best.rows, best.scores) if return_scores else best.rows
+
+
+class Search:
+    """Looks for the best batch in a stream of rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    n : int
+        How many rows.
+    score : str
+    """
+
+    def __init__(self, model: Asking, n: int, score: str) -> None:
+        check_is_fitted(model)
+        check_choice("score", score, list(CANDIDATE_SCORES))
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+            raise ParameterError(f"n must be a whole number from 1, got {n!r}")
+        self.model, self.n, self.score, self.total = model, int(n), score, 0
+        self._random = check_random_state(model.random_state)
+        self._pool, self._kept = Pool(pool_size(model.posterior_, self.n)), list[_Piece]()
+
+    @property
+    def rows(self) -> Rows:
+        """Rows that may be chosen, of those so far."""
+        return self._pool.rows
+
+    def add(self, X: object) -> None:
+        """Consider more rows."""
+        scores = self.model.score_candidates(X, self.score)
+        numbers = np.arange(self.total, self.total + len(scores))
+        self._pool.add(self.total, scores, self._random.random_sample(len(scores)))
+        self._kept = still([*self._kept, (numbers, self.model._read(X))], self._pool.rows)
+        self.total += len(scores)
+
+    def best(self) -> Batch:
+        """Return the batch."""
+        if self.n > self.total:
+            raise ParameterError(
+                f"{self.n} rows are asked for, but the pool has {self.total}: ask for fewer, or give more rows"
+            )
+        model, inputs = self.model, stacked(*(rows for _, rows in self._kept))
+        numbers, score = np.concatenate([at for at, _ in self._kept]), CANDIDATE_SCORES[self.score]
+        batch = choose_batch(model.posterior_, model.likelihood_.for_new_rows(), inputs, self.n, score)
+        return batch._replace(rows=numbers[batch.rows])
+
+
+def still(kept: list[_Piece], rows: Rows) -> list[_Piece]:
+    """Return what is kept of the rows that are still in a pool."""
+    chosen = ((at, np.flatnonzero(np.isin(at, rows)), values) for at, values in kept)
+    return [(at[here], values[here]) for at, here, values in chosen if here.size]
+
+
+def _pieces(X: Foreign) -> Iterator[Foreign]:
+    """Yield a pool in pieces that fit into memory."""
+    if is_dask(X):
+        chunks = X.to_delayed() if hasattr(X, "columns") else X.rechunk({1: -1}).to_delayed().ravel()
+        loaded = (chunk.compute() for chunk in chunks)
+        yield from (piece for piece in loaded if len(piece))
+        return
+    n = X.shape[0] if hasattr(X, "shape") else _num_samples(X)
+    for start in range(0, max(n, 1), _PIECE):
+        at = slice(start, min(start + _PIECE, n))
+        yield X[at] if slices(X) or sparse.issparse(X) else _safe_indexing(X, at)
