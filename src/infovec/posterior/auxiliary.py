@@ -52,7 +52,7 @@ class AuxiliaryPosterior(Posterior):
     def mean(self, X: Inputs) -> Floats:
         """Latent means at new inputs, shape (n, C), or (n,) of one function."""
         found = np.zeros((X.shape[0], self.force.shape[2]))
-        for part, K in self._blocks(X):
+        for part, K in self.blocks(X):
             found[part] = K @ self.weights
         return found[:, 0] if self.force.shape[2] == 1 else found
 
@@ -66,7 +66,7 @@ class AuxiliaryPosterior(Posterior):
         """Yield, for some new inputs at a time, means of every draw, shape (S, b, C), and the variance of all."""
         S, n, C = self.force.shape
         flat, var = self.force.transpose(1, 0, 2).reshape(n, S * C), np.array(self.kernel.diag(X), dtype=np.float64)
-        for block, K in self._blocks(X):
+        for block, K in self.blocks(X):
             for some in parts(len(K), max(1, at_once(_AT_ONCE, _DRAW_BYTES) // (S * C))):
                 at = slice(block.start + some.start, block.start + some.stop)
                 means = (K[some] @ flat).reshape(len(K[some]), S, C).transpose(1, 0, 2)

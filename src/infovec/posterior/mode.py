@@ -47,7 +47,7 @@ class ModePosterior(Posterior):
     def mean(self, X: Inputs) -> Floats:
         """Latent means at new inputs, shape (n, C)."""
         found = np.zeros((X.shape[0], self.slopes.shape[1]))
-        for part, K in self._blocks(X):
+        for part, K in self.blocks(X):
             found[part] = K @ self.slopes
         return found
 
@@ -61,7 +61,7 @@ class ModePosterior(Posterior):
         C = len(self.G)
         mean, cov = np.zeros((X.shape[0], C)), np.zeros((X.shape[0], C, C))
         at = np.arange(C)
-        for part, K in self._blocks(X):
+        for part, K in self.blocks(X):
             mean[part] = K @ self.slopes
             H = self.G @ K.T  # (C, r, b)
             cov[part] = -self.sign * np.einsum("crm,drm->mcd", H, H, optimize=True)
