@@ -25,6 +25,6 @@ def draw(path: Path, curves: dict[str, dict[str, Any]], share: float) -> None:
         ax.grid(color="0.9", linewidth=0.6)
     axes[0].set_ylabel("accuracy")
     handles, names = axes[-1].get_legend_handles_labels()
-    kept = [(h, n) for h, n in zip(handles, names, strict=True) if n in _COLOURS or n.endswith("margin_sampling")]
+    kept = [(h, n) for h, n in zip(handles, names, strict=True) if n in _COLOURS or n.endswith("fixed margin_sampling")]
     axes[-1].legend([h for h, _ in kept], [n.split(" ")[0] for _, n in kept], frameon=False, loc="lower right")
     figure.savefig(path, dpi=130)

@@ -8,10 +8,9 @@ from sklearn.gaussian_process.kernels import RBF, CompoundKernel, ConstantKernel
 
 from .asking import LEARN, Split
 
-__all__ = ["METHODS", "installed", "peer_course"]
+__all__ = ["installed", "peer_course", "variants"]
 
-METHODS = ("margin_sampling", "entropy")
-"""Of two classes both ask the same."""
+_VARIANCE = 10.0  # of the fixed kernel, whose length scale is the root of the number of columns
 
 
 def installed() -> bool:
@@ -24,25 +23,37 @@ def installed() -> bool:
     return True
 
 
-def peer_course(data: Split, method: str, labels: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Buy labels until there are so many; return counts of labels and the accuracies with them."""
+def variants(n_classes: int) -> list[tuple[str, str]]:
+    """Return kernels and methods, the best of which is the peer; of two classes all methods ask the same."""
+    methods = ["margin_sampling"] if n_classes == 2 else ["margin_sampling", "entropy"]
+    return [(kernel, method) for kernel in ("fixed", "learned") for method in methods]
+
+
+def peer_course(data: Split, kernel: str, method: str, labels: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Buy labels until there are so many; return counts of labels and the accuracies with them.
+
+    Where parameters are learned it is from the same start every time, and twice from others: those of the last time
+    can be a trap that it does not leave.
+    """
     from skactiveml.classifier import SklearnClassifier
     from skactiveml.pool import UncertaintySampling
 
     classes, strategy = np.unique(data.y), UncertaintySampling(method=method, random_state=seed)
-    known, y = data.first.copy(), np.full(len(data.y), np.nan)
-    kernel, learned, counts, accuracy = None, 0, [], []
+    known, y, scale = data.first.copy(), np.full(len(data.y), np.nan), np.sqrt(data.X.shape[1])
+    found: Kernel = ConstantKernel(_VARIANCE) * RBF(scale)
+    learned, counts, accuracy = 0, list[int](), list[float]()
     while True:
         y[known] = data.y[known]
-        learns = len(known) >= LEARN * learned
-        start = ConstantKernel() * RBF(np.sqrt(data.X.shape[1])) if kernel is None else kernel
-        gpc = GaussianProcessClassifier(start, optimizer="fmin_l_bfgs_b" if learns else None, random_state=seed)
+        learns = kernel == "learned" and len(known) >= LEARN * learned
+        gpc = GaussianProcessClassifier(found, optimizer=None, random_state=seed)
+        if learns:
+            gpc = GaussianProcessClassifier(ConstantKernel() * RBF(scale), n_restarts_optimizer=2, random_state=seed)
         model = SklearnClassifier(gpc, classes=classes, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parameters at their bounds
             model.fit(data.X, y)
         if learns:
-            kernel, learned = _one(model.estimator_.kernel_), len(known)
+            found, learned = _one(model.estimator_.kernel_), len(known)
         counts.append(len(known))
         accuracy.append(float(np.mean(model.predict(data.X_test) == data.y_test)))
         if len(known) >= labels:
@@ -51,7 +62,7 @@ def peer_course(data: Split, method: str, labels: int, seed: int) -> tuple[np.nd
 
 
 def _one(kernel: Kernel) -> Kernel:
-    """Return one kernel for all classes: of their parameters, which are logarithms, the mean."""
+    """Return one kernel for all classes, since no more can be given: the median of the logarithms of parameters."""
     if not isinstance(kernel, CompoundKernel):
         return kernel
-    return kernel.kernels[0].clone_with_theta(np.mean([part.theta for part in kernel.kernels], axis=0))
+    return kernel.kernels[0].clone_with_theta(np.median([part.theta for part in kernel.kernels], axis=0))
