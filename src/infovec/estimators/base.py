@@ -182,6 +182,7 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
                     machine = self._prepare(X, y, sample_weight)
                 with checkpointed(self, checkpoint, machine) as noted:
                     self._train(machine, course, noted)
+                self._compare(X, y, sample_weight, course)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
             end_fit(self, X, y, sample_weight)
         return self
@@ -244,6 +245,9 @@ class InformativeVectorMachine(Savable, Reporting, Latent, CallbackSupportMixin,
                 self._go_on(state, check_growth(n, state.selector.size), None, self._course())
             self.fit_seconds_ += time.perf_counter() - start
         return self
+
+    def _compare(self, X: object, y: object, sample_weight: ArrayLike | None, course: Course) -> None:
+        """Compare what was fitted with other models of the same rows, where there is reason to."""
 
     def _course(self) -> Course:
         """Return until when the work that begins now may go on, and who is told."""

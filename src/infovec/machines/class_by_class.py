@@ -107,8 +107,9 @@ def together(
     kernel = parts[0].posterior.kernel
     inputs = kernel.in_double(data.given.inside[active])
     posterior = SeparatePosterior(kernel, inputs, tuple(part.posterior for part in parts))
-    weight = likelihood.take(rows).weight
-    told = LeftOut(np.stack([part.left_out for part in parts], axis=2), data.y[rows].astype(np.intp), weight)
+    labels, weight = data.y[rows].astype(np.intp), likelihood.take(rows).weight
+    known, has_label = np.stack([part.left_out for part in parts], axis=2), labels >= 0
+    told = LeftOut(known[:, has_label], labels[has_label], None if weight is None else weight[has_label])
     before = np.cumsum([0.0, *(part.log_evidence for part in parts)])
     sweeps = [
         sweep._replace(log_evidence=start + sweep.log_evidence)

@@ -46,6 +46,7 @@ _SHORTER = 1.2  # factor between length scales that are tried by rows left out
 _TELLING = 1000  # rows at least for that
 _TIMED, _CALIBRATED = 50, 200  # rows to time a prediction on, and those that calibration has whatever the time
 _NO_NOISE = 1e-6  # share of the prior variance
+_ROUGH, _SIDES_TAKEN = 0.1, 60  # tolerance of sites, and sweeps, where rows wait for a side to take
 _TRIALS = 150  # predictions of all rows that it takes, at most
 
 
@@ -68,7 +69,7 @@ class OneFunction(Machine):
     @property
     def starts_from_sites(self) -> bool:
         """Whether the sites that selection finds are those of this likelihood."""
-        return not self.choices.rule.noiseless
+        return not self.choices.rule.noiseless and self.selecting == self.likelihood
 
     @abstractmethod
     def single_is_enough(self) -> bool:
@@ -179,7 +180,7 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
     def selecting(self) -> Likelihood:
         """The likelihood; by variance almost none: then what is left is that of a pivoted Cholesky factor."""
         if not self.choices.rule.noiseless:
-            return self.likelihood
+            return self.likelihood.for_selection()
         return Gaussian(_NO_NOISE * max(float(np.mean(self.kernel.diag(self.data.X[:1000]))), 1e-300))
 
     def single_is_enough(self) -> bool:
@@ -202,6 +203,8 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
     def settle(
         self, shards: Sequence[WithSites], sites: Sites | None, watch: Watch | None, deadline: Deadline
     ) -> Inference:
+        if self.likelihood.waits:  # rows go on taking sides for long, which changes little
+            return infer(cast(Sequence[SiteShard], shards), sites, _ROUGH, _SIDES_TAKEN, watch=watch, rescue=True)
         return infer(cast(Sequence[SiteShard], shards), sites, self.site_tolerance, watch=watch, rescue=True)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
@@ -256,4 +259,4 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
         return refine_scales(objective, model, _SHORTER, watch) if self.refines(self.data.n) else model
 
     def refines(self, n: int) -> bool:
-        return spreads(self.likelihood) and n >= _TELLING
+        return spreads(self.likelihood) and n >= _TELLING and bool(self.likelihood.told(self.data.y).all())

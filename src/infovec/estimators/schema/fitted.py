@@ -10,7 +10,7 @@ from ...errors import ModelFileError
 from ...likelihoods import Discrete, Likelihood
 from ...likelihoods.classes import ClassLikelihood
 from ...numerics.residuals import LEVELS
-from ...persistence.values import array, array_of_floats, flag, must, number, text, whole
+from ...persistence.values import array, array_of_floats, flag, must, number, refuse, text, whole
 from ...posterior import SeparatePosterior
 from .history import check_history
 from .posterior import check_kernel, check_posterior, near_inputs, same_inputs, same_kernel
@@ -150,6 +150,16 @@ def _history(value: object, where: str, about: About) -> None:
     check_history(value, where, about.fitted["active_"])
 
 
+def _unlabelled(value: object, where: str, about: About) -> None:
+    names = ("rows", "helps", "width", "log_evidence", "supervised_log_evidence", "loss", "supervised_loss")
+    if not isinstance(value, dict) or set(value) != set(names):
+        refuse(where, f"a dict of {', '.join(names)}", value)
+    whole(value["rows"], where, 1)
+    flag(value["helps"], where)
+    for name in names[2:]:
+        number(value[name], where, finite=False)
+
+
 FITTED: Final[dict[str, Check]] = {
     "n_samples_fit_": lambda value, where, about: whole(value, where, 1),
     "fit_seconds_": lambda value, where, about: number(value, where, 0.0),
@@ -171,8 +181,9 @@ FITTED: Final[dict[str, Check]] = {
     "site_precision_": _sites,
     "site_mean_": _sites,
     "history_": _history,
+    "unlabelled_": _unlabelled,
 }
 """The check of every fitted attribute, by name; it may look at those before it."""
 
-OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_"})
+OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_", "unlabelled_"})
 """Attributes that not every fitted estimator has."""

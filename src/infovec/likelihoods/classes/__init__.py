@@ -1,7 +1,8 @@
 """Likelihoods of a class label given one latent value for each class."""
 
-from .against_rest import OneAgainstRest
+from .against_rest import OneAgainstRest, against_rest
 from .base import ClassLikelihood
+from .null_category import NullAgainstRest
 from .probit import MultivariateProbit
 from .softmax import Softmax
 from .winner import ClassMoments, moments, moments_bytes, win_log_proba
@@ -10,8 +11,10 @@ __all__ = [
     "ClassLikelihood",
     "ClassMoments",
     "MultivariateProbit",
+    "NullAgainstRest",
     "OneAgainstRest",
     "Softmax",
+    "against_rest",
     "moments",
     "moments_bytes",
     "win_log_proba",
