@@ -353,3 +353,22 @@ def full_coupled_ep(K: np.ndarray, C: int, tilted: Callable, sweeps: int = 200, 
         log_z += tilted(i, m, q)[0]
         log_z -= 0.5 * np.sum(-np.log(grown) + (2 * b[i] * m + b[i] ** 2 * q - pi[i] * m**2) / grown)
     return pi, b, mean, var, log_z
+
+
+def null_category_moments(likelihood, y: float, mean: float, var: float):
+    """Log Z, g and nu of Lawrence and Jordan's likelihood by the trapezoidal rule, exact for such integrands."""
+    sd = np.sqrt(var)
+    step = 0.1 * min(sd, 1.0 / likelihood.slope)
+    f = mean + step * np.arange(-np.ceil(30.0 * sd / step), np.ceil(30.0 * sd / step) + 1.0)
+    z = likelihood.slope * (f + likelihood.bias)
+    below, above = log_ndtr(-z - 0.5 * likelihood.width), log_ndtr(z - 0.5 * likelihood.width)
+    negative, positive = likelihood.missing_negative, likelihood.missing_positive
+    if y == 0.0:
+        seen = np.logaddexp(np.log(negative) + below, np.log(positive) + above)
+    else:
+        seen = np.log(1.0 - negative) + below if y < 0.0 else np.log(1.0 - positive) + above
+    psi = seen - 0.5 * ((f - mean) / sd) ** 2 - 0.5 * np.log(2.0 * np.pi * var) + np.log(step)
+    weight = np.exp(psi - psi.max())
+    first = np.average(f - mean, weights=weight)
+    spread = np.average((f - mean - first) ** 2, weights=weight)
+    return psi.max() + np.log(weight.sum()), first / var, (1.0 - spread / var) / var

@@ -32,7 +32,7 @@ __all__ = ["compare", "held_in_learning", "read_some_labels", "sees_unlabelled",
 
 _WIDTHS = (1.0, 2.5, 5.0)  # times the one that parameters are learned with
 _FOLDS = 5
-_MANY, _FEW = 10, 20  # folds for so few labels
+_MANY, _FEW = 10, 10  # folds for so few labels
 _NAME = "null_category"
 
 
@@ -78,7 +78,9 @@ def _missing(label: object) -> bool:
 def read_some_labels(model: Any, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
     """Read inputs and labels, some of which are missing; set the classes of the model."""
     if is_far(X):
-        raise ParameterError("likelihood='null_category' is for inputs in memory; take a sample of the rows without label")
+        raise ParameterError(
+            "likelihood='null_category' is for inputs in memory; take a sample of the rows without label"
+        )
     labels, known = without_label(y)
     inputs, labels = read(model, model.kernel, X, labels)
     check_classification_targets(labels)
@@ -207,7 +209,9 @@ def compare(model: Any, X: Any, y: Any, sample_weight: ArrayLike | None, course:
         alone = hidden.left_out(without.kernel_, _plain(without.likelihood_), False)
         helps, losses = best.beats(alone), (best.loss, alone.loss)
         if helps and best.likelihood.width != given.width:
-            again = hidden.fitted({"likelihood": _plain(best.likelihood), "kernel": model.kernel_, "learn": None}, known, True)
+            again = hidden.fitted(
+                {"likelihood": _plain(best.likelihood), "kernel": model.kernel_, "learn": None}, known, True
+            )
             _take_over(model, again)
         if model.learn is not None:
             model.likelihood_ = best.likelihood

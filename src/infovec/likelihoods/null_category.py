@@ -133,9 +133,11 @@ class NullCategory(Discrete):
         return Tilted(*found)
 
     def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
-        found = np.empty((3, len(mean)))
-        probit = self.told(y) & (weight <= LARGEST_POWER)
-        at, rest = np.flatnonzero(probit), np.flatnonzero(~probit)
+        found, told = np.empty((3, len(mean))), self.told(y)
+        at, rest = np.flatnonzero(told & (weight <= LARGEST_POWER)), np.flatnonzero(~told)
+        steep = np.flatnonzero(told & (weight > LARGEST_POWER))
+        if steep.size:
+            found[:, steep] = super().tilted_power(y[steep], mean[steep], var[steep], weight[steep])
         if at.size:
             c, w = self.slope * y[at], weight[at]
             centre = c * (mean[at] + self.bias) - 0.5 * self.width

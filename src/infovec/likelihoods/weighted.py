@@ -178,7 +178,9 @@ class Weighted(Likelihood):
 
     def for_selection(self) -> Any:
         inside = self.likelihood.for_selection()
-        return self if inside == self.likelihood else _unchecked(replace(self, likelihood=inside, weight=1.0), self.weight)
+        return (
+            self if inside == self.likelihood else _unchecked(replace(self, likelihood=inside, weight=1.0), self.weight)
+        )
 
     def told(self, y: Floats) -> Mask:
         return self.likelihood.told(y)

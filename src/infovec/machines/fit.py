@@ -39,7 +39,9 @@ class Course(NamedTuple):
 
     def half(self) -> "Course":
         """Return one that ends when half of the time is over; the rest is for what comes after."""
-        return self if self.seconds == np.inf else Course(self.end - 0.5 * self.seconds, 0.5 * self.seconds, self.callback)
+        return (
+            self if self.seconds == np.inf else Course(self.end - 0.5 * self.seconds, 0.5 * self.seconds, self.callback)
+        )
 
     def run(self, selector: Chooser, listener: Listener, learned: float = 0.0) -> Run:
         """Return the rest of it, after so many seconds of learning."""

@@ -8,7 +8,18 @@ from scipy.special import expit, logit
 
 from .._types import Floats
 
-__all__ = ["IDENTITY", "INCREASING", "LOG", "SHARE", "SIGMOID", "SOFTPLUS", "TRANSFORMS", "Above", "Interval", "Transform"]
+__all__ = [
+    "IDENTITY",
+    "INCREASING",
+    "LOG",
+    "SHARE",
+    "SIGMOID",
+    "SOFTPLUS",
+    "TRANSFORMS",
+    "Above",
+    "Interval",
+    "Transform",
+]
 
 _ANY_UNIT = 200.0  # a logarithm that a parameter does not reach in any unit, and whose exponential has a square
 

@@ -55,9 +55,7 @@ class NullAgainstRest(OneAgainstRest):
         return np.sum(each, axis=0)
 
     def tilted(self, labels: Rows, mean: Floats, var: Floats) -> ClassMoments:
-        each = [
-            self.of_class(c).tilted(against_rest(labels, c), mean[:, c], var[:, c]) for c in range(self.n_classes)
-        ]
+        each = [self.of_class(c).tilted(against_rest(labels, c), mean[:, c], var[:, c]) for c in range(self.n_classes)]
         log_z, g, nu = (np.stack(part, axis=1) for part in zip(*each, strict=True))
         return ClassMoments(log_z.sum(axis=1), g, nu)
 
