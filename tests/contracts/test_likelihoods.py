@@ -172,7 +172,7 @@ def test_tilted_equals_brute_force_integral(likelihood, targets, real):
         assert nu[i] == pytest.approx(nu0, rel=1e-6, abs=1e-9 / var[i]), case
 
 
-# two modes (Student's t, a row without label) or a kink (Laplace): no general rule covers them, which is why they have their own
+# two modes (Student's t, a row without label) or a kink (Laplace): no general rule covers them, so they have their own
 SMOOTH = [case for case in CASES if not isinstance(case[0], StudentT | Laplace | NullCategory)]
 
 

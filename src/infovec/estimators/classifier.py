@@ -25,6 +25,7 @@ from .base import Read
 from .certifying import Certifying
 from .class_weight import ClassWeight, class_shift
 from .discrete import discrete
+from .images import Invariances
 from .inputs import read
 from .kinds import MULTI_CLASS
 from .lazy import for_far_rows
@@ -142,6 +143,12 @@ class IVMClassifier(Certifying):
         Breaks ties; at the start all rows of a stationary kernel tie.
     verbose : int
         Whether to show progress.
+    invariances : function, or list of functions, optional
+        From rows to transformed rows whose target is the same, such as ``infovec.invariances.Shifts((28, 28))``. After
+        the fit the images of the active rows enter with their targets, and ``n_active`` rows are selected again from
+        all of them (SLH 6.5); parameters stay as they are. A row and its images count as one observation.
+    rounds : int
+        How often that is done; in the second round images of images enter.
 
     Attributes
     ----------
@@ -151,6 +158,8 @@ class IVMClassifier(Certifying):
         Logarithms of the class weights.
     active_ : array of int
         Included training rows, in order of inclusion; of classes with active rows of their own, in turns.
+    virtual_ : array of bool
+        With ``invariances``: which of them are images of training rows, whose numbers ``active_`` then has.
     active_vectors_ : array or CSR matrix
         Their inputs; the rest of the training set is not kept.
     site_precision_, site_mean_ : array
@@ -217,6 +226,8 @@ class IVMClassifier(Certifying):
         callback: Callback | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        invariances: Invariances = None,
+        rounds: int = 1,
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=cast(str | Likelihood, likelihood), approximation=approximation,
@@ -224,6 +235,7 @@ class IVMClassifier(Certifying):
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
             selection=selection, blur=blur, max_memory=max_memory, max_time=max_time, dtype=dtype, n_jobs=n_jobs,
             warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
+            invariances=invariances, rounds=rounds,
         )  # fmt: skip
         self.multi_class, self.shared_kernel, self.class_weight = multi_class, shared_kernel, class_weight
 
@@ -248,7 +260,7 @@ class IVMClassifier(Certifying):
         return Read(sample, targets, likelihood, CLASS_VARIANCE, score)
 
     def _compare(self, X: object, y: object, sample_weight: ArrayLike | None, course: Course) -> None:
-        vars(self).pop("unlabelled_", None)
+        self.__dict__.pop("unlabelled_", None)
         if sees_unlabelled(self.likelihood) and self.learn is not None:
             compare(self, X, y, sample_weight, course)
 

@@ -91,8 +91,8 @@ def read_some_labels(model: Any, X: object, y: object, sample_weight: ArrayLike 
     model.n_classes_ = len(model.classes_)
     if model.n_classes_ < 2:
         raise ParameterError(
-            f"the rows with a label have one class only, {model.classes_[0] if len(model.classes_) else None}; a classifier needs rows of "
-            "two classes. With likelihood='null_category' a label of -1 is a missing one: give classes other names"
+            f"the rows with a label have one class only, {model.classes_.tolist()}; a classifier needs rows of two "
+            "classes. With likelihood='null_category' a label of -1 is a missing one: give classes other names"
         )
     index = np.where(known, np.searchsorted(model.classes_, labels), -1)
     index[known & ~np.isin(labels, model.classes_)] = -2  # of a class that does not count
@@ -185,9 +185,9 @@ class _LeftOut(NamedTuple):
 
 
 def compare(model: Any, X: Any, y: Any, sample_weight: ArrayLike | None, course: Course) -> None:
-    """Choose the width of the null category by labels left out, and go over to a model without the rows that have none
-    where these do not help; take note of it in ``unlabelled_`` and say so.
+    """Choose the width of the null category by labels left out, and see whether rows without label help.
 
+    If not, the model becomes that of the others; ``unlabelled_`` takes note of it.
     Every fold of the labels is hidden in turn, and predicted by a model with the parameters that were learned: the
     cavity of a row would not do, since what a label says has spread to the rows without.
     """

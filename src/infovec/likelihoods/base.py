@@ -70,7 +70,7 @@ class Likelihood(Parametrised, ABC):
     conjugate: ClassVar[bool] = False
     """Whether p(y | f) is Gaussian in f, which makes every site exact, whatever the cavity."""
     waits: ClassVar[bool] = False
-    """Whether a row whose site would have a negative precision has none, until others have told it which side to take."""
+    """Whether a row whose site would have a negative precision has none, until others tell it which side to take."""
 
     @abstractmethod
     def log_prob(self, y: Floats, f: Floats) -> Floats:

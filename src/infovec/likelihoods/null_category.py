@@ -20,7 +20,7 @@ __all__ = ["NullCategory"]
 
 
 class _Side(NamedTuple):
-    """One of the two classes under a Gaussian: log probability, its slope, its curvature, and what these are made of."""
+    """One of the two classes under a Gaussian: log probability, slope, curvature, and what these are made of."""
 
     log_z: Floats
     g: Floats
@@ -43,7 +43,8 @@ class NullCategory(Discrete):
 
     The latter has two modes: a row without label keeps the boundary away. Between the modes its site has a negative
     precision. Many such sites leave no posterior, so with the projected one these rows wait without a site until their
-    neighbours have drawn them to one side: certainty spreads from the labels. New rows are predicted given that they are not in the null category.
+    neighbours have drawn them to one side: certainty spreads from the labels. New rows are predicted given that they
+    are not in the null category.
 
     Parameters
     ----------

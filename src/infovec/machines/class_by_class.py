@@ -108,8 +108,9 @@ def together(
     inputs = kernel.in_double(data.given.inside[active])
     posterior = SeparatePosterior(kernel, inputs, tuple(part.posterior for part in parts))
     labels, weight = data.y[rows].astype(np.intp), likelihood.take(rows).weight
-    known, has_label = np.stack([part.left_out for part in parts], axis=2), labels >= 0
-    told = LeftOut(known[:, has_label], labels[has_label], None if weight is None else weight[has_label])
+    known, tells = np.stack([part.left_out for part in parts], axis=2), (labels >= 0) & data.real(rows)
+    weight = None if weight is None else (weight * data.count(rows))[tells]  # an image does not count here
+    told = LeftOut(known[:, tells], labels[tells], weight)
     before = np.cumsum([0.0, *(part.log_evidence for part in parts)])
     sweeps = [
         sweep._replace(log_evidence=start + sweep.log_evidence)

@@ -43,6 +43,10 @@ class Course(NamedTuple):
             self if self.seconds == np.inf else Course(self.end - 0.5 * self.seconds, 0.5 * self.seconds, self.callback)
         )
 
+    def run_on(self) -> "Course":
+        """Return one that begins now and ends as long after the end of this as that was after its beginning."""
+        return Course.of(max(self.end + self.seconds - time.perf_counter(), _AT_LEAST * self.seconds), self.callback)
+
     def run(self, selector: Chooser, listener: Listener, learned: float = 0.0) -> Run:
         """Return the rest of it, after so many seconds of learning."""
         left = max(self.end - time.perf_counter(), _AT_LEAST * self.seconds)  # a model without active rows is none

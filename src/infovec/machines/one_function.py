@@ -15,6 +15,7 @@ from ..inference import (
     Watch,
     best_spread,
     infer,
+    leave_out_together,
     left_out,
     sharp_sites,
     some_rows,
@@ -23,13 +24,13 @@ from ..inference import (
 )
 from ..inference import cost as sweep_cost
 from ..learning import Model, ProjectedEvidence, Step, refine_scales
-from ..likelihoods import Discrete, Gaussian, Likelihood, total_weight
+from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, total_weight, weighted
 from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior
 from ..runtime import Deadline, StopReason, best_of_three, give_back, own_threads
 from ..selection import Driver, GainDriver, Patience
 from ..selection.cost import calibrate, predict_seconds
 from ..selection.precision import sufficient_precision
-from ..shards import Basis, GivenRows, Shard, SiteShard, WithSites
+from ..shards import Basis, GivenRows, Shard, SiteShard, WithSites, together
 from .all_rows import SELECTION, AllRows, Projected, Sites
 from .budget import Needs, Sizes, inference_need, selection_need
 from .machine import Machine
@@ -180,8 +181,15 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
     def selecting(self) -> Likelihood:
         """The likelihood; by variance almost none: then what is left is that of a pivoted Cholesky factor."""
         if not self.choices.rule.noiseless:
-            return self.likelihood.for_selection()
+            return self._each_for_itself(self.likelihood.for_selection())
         return Gaussian(_NO_NOISE * max(float(np.mean(self.kernel.diag(self.data.X[:1000]))), 1e-300))
+
+    def _each_for_itself(self, likelihood: Likelihood) -> Likelihood:
+        """Return a likelihood with the weights that rows would have if images were rows of their own."""
+        if self.data.kin is None or not isinstance(likelihood, Weighted):
+            return likelihood
+        weight = likelihood.weight * self.data.count(np.arange(self.data.n))
+        return likelihood.likelihood if np.allclose(weight, 1.0) else weighted(likelihood.likelihood, weight)
 
     def single_is_enough(self) -> bool:
         data = self.data
@@ -211,15 +219,32 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
         return ProjectedPosterior(self.kernel, X, basis.L, *found.beliefs)
 
     def left_out(self, projected: Projected) -> Floats:
-        return left_out(
+        known = left_out(
             cast(Sequence[SiteShard], projected.shards), projected.found.beliefs,
             self.data.groups_of(projected.rows), projected.some,
         )  # fmt: skip
+        return known if self.data.kin is None else self._without_images(projected, known, self.data.kin)
+
+    def _without_images(self, projected: Projected, known: Floats, kin: Rows) -> Floats:
+        """Return what is known of rows without their images, too, where they have any."""
+        rows = np.flatnonzero((np.bincount(kin)[kin] > 1) & np.isin(kin, kin[projected.rows]))
+        posterior, X = projected.posterior, self.kernel.in_double(self.data.given.inside[rows])
+        assert isinstance(posterior, ProjectedPosterior)
+        precision, b = np.sum(together(projected.shards).map("sites", rows), axis=0)
+        factors = posterior.L, posterior.Q, posterior.beta
+        K, prior = self.kernel(X, posterior.X), self.kernel.diag(X)
+        found = leave_out_together(K, prior, factors, (precision, b), kin[rows])
+        order = np.argsort(projected.rows)
+        here = np.isin(rows, projected.rows)
+        known[:, order[np.searchsorted(projected.rows, rows[here], sorter=order)]] = found[:, here]
+        return known
 
     def calibrated(self, known: Floats, rows: Rows, left: float) -> Likelihood:
         if not self.choices.calibrate or not isinstance(self.likelihood, Discrete):
             return self.likelihood
-        likelihood, y = self.likelihood.take(rows), self.data.y[rows]
+        real = self.data.real(rows)
+        rows, known = rows[real], known[:, real]
+        likelihood, y = self._each_for_itself(self.likelihood).take(rows), self.data.y[rows]
         if np.isfinite(left):
             few = np.arange(len(y))[:_TIMED]
             once = partial(likelihood.take(few).log_proba, *known[:, few])

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from .._types import Array, Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
@@ -43,6 +44,10 @@ class Sample:
     group : array of int, optional
         The same number for rows of equal inputs, which have one latent value; None if there are none such, or it cannot
         be told.
+    kin : array of int, optional
+        The same number for a row and its images, which count as one observation and are left out together.
+    virtual : array of bool, optional
+        Which rows are images of others.
     """
 
     X: Inputs
@@ -53,6 +58,8 @@ class Sample:
     unit: Unit = field(default_factory=Unit)
     columns: Columns | None = None
     group: Rows | None = None
+    kin: Rows | None = None
+    virtual: Mask | None = None
 
     @classmethod
     def of(cls, X: Inputs, y: Array, sample_weight: Floats | None = None) -> Self:
@@ -80,6 +87,7 @@ class Sample:
         return replace(
             self, X=self._inputs(at, copied), y=self.y[at], rows=self.rows[at],
             place=here[self.place], weight=weight, group=None if self.group is None else self.group[at],
+            kin=None if self.kin is None else self.kin[at], virtual=None if self.virtual is None else self.virtual[at],
         )  # fmt: skip
 
     def _inputs(self, at: Rows, copied: bool) -> Inputs:
@@ -117,6 +125,29 @@ class Sample:
         return replace(
             kept, place=np.append(rank[index], -1)[self.place], weight=None if np.all(weight == 1.0) else weight,
             group=None if alone else group[first[np.argsort(rank)]],
+        )  # fmt: skip
+
+    def with_images(self, images: Inputs, source: Rows) -> Self:
+        r"""Return the same with images of some rows, which have their targets; a row and its k images share its weight.
+
+        .. math:: w_i / (1 + k_i)
+
+        Parameters
+        ----------
+        images : inputs
+        source : array of int
+            The row here that each comes from.
+        """
+        n, m = len(self.rows), len(source)
+        both = np.append(np.arange(n), source)
+        count = np.bincount(both, minlength=n)
+        weight = (np.ones(n) if self.weight is None else self.weight) / count
+        X = sparse.vstack([self.X, images], format="csr") if sparse.issparse(self.X) else np.concatenate([self.X, images])
+        group = np.arange(n) if self.group is None else self.group
+        group = None if self.group is None else np.append(group, n + np.arange(m))
+        return replace(
+            self, X=X, y=self.y[both], rows=self.rows[both], weight=weight[both], group=group, kin=both,
+            virtual=np.arange(n + m) >= n,
         )  # fmt: skip
 
     def counted(self) -> Self:

@@ -1,4 +1,4 @@
-"""Moments of a power of two opposite probits, or of one of them, under a Gaussian: a product that may have two modes."""
+"""Moments of a power of two opposite probits under a Gaussian: a product that may have two modes."""
 
 from collections.abc import Callable
 

@@ -120,11 +120,17 @@ def _active(value: object, where: str, about: About) -> None:
         raise ModelFileError(
             f"{where} must be row numbers from 0 to {n - 1}, and has {int(rows.min())} to {rows.max()}"
         )
-    first, index = np.unique(rows, return_index=True, return_inverse=True)[1:]
-    again = np.flatnonzero(first[index] != np.arange(len(rows)))
+    virtual = np.asarray(about.fitted.get("virtual_", False))  # images have the numbers of the rows that they are of
+    own = np.flatnonzero(~virtual) if virtual.dtype == bool and virtual.shape == rows.shape else np.arange(len(rows))
+    first, index = np.unique(rows[own], return_index=True, return_inverse=True)[1:]
+    again = np.flatnonzero(first[index] != np.arange(len(own)))
     X = about.fitted["posterior_"].X
-    if again.size and not same_inputs(X[again], X[first[index[again]]]):
-        raise ModelFileError(f"{where} must be different row numbers, and has {int(rows[again[0]])} twice")
+    if again.size and not same_inputs(X[own[again]], X[own[first[index[again]]]]):
+        raise ModelFileError(f"{where} must be different row numbers, and has {int(rows[own[again[0]]])} twice")
+
+
+def _virtual(value: object, where: str, about: About) -> None:
+    array(value, where, "b", (about.n_active,))
 
 
 def _sites(value: object, where: str, about: About) -> None:
@@ -181,9 +187,10 @@ FITTED: Final[dict[str, Check]] = {
     "site_precision_": _sites,
     "site_mean_": _sites,
     "history_": _history,
+    "virtual_": _virtual,
     "unlabelled_": _unlabelled,
 }
 """The check of every fitted attribute, by name; it may look at those before it."""
 
-OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_", "unlabelled_"})
+OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_", "unlabelled_", "virtual_"})
 """Attributes that not every fitted estimator has."""

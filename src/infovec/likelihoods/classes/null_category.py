@@ -1,7 +1,6 @@
 """One class against the rest, where the class of some rows is not known."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
@@ -42,7 +41,7 @@ class NullAgainstRest(OneAgainstRest):
         super().__post_init__()
         for name, most in (("width", np.inf), ("missing", 1.0)):
             value = getattr(self, name)
-            if not (isinstance(value, Real) and 0.0 < value < most):
+            if not (isinstance(value, int | float) and 0.0 < value < most):
                 wanted = "positive and finite" if name == "width" else "strictly between 0 and 1"
                 raise ParameterError(f"NullAgainstRest: {name} must be {wanted}, got {value!r}")
 
