@@ -137,3 +137,15 @@ def test_pumadyn_finds_the_relevant_inputs(small):
     rows = small("slh-pumadyn", "pumadyn32nm")
     assert rows["d=200: share of runs that find inputs 4, 5, 15, 16 alone"][1] == "holds"
     assert rows["d=200: mean square error"][0] < 0.065  # the paper, with all rows: 0.0544
+
+
+def test_rows_without_label_make_nothing_worse(small):
+    rows = small("null-category", "ivm_crescent")
+    assert rows["two moons, 10 labels: points worse in the worst draw"][0] <= 1.0
+    assert rows["two moons, 10 labels: error %, with the others"][0] < 5.0
+
+
+def test_images_of_active_rows(small):
+    rows = small("slh-virtual", "usps")
+    assert rows["overall: error %"][0] < rows["overall, without images: error %"][0]
+    assert rows["share of the active rows that are images"][0] > 0.3

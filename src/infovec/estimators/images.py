@@ -98,7 +98,9 @@ def _images(functions: list[Any], vectors: Inputs, at: Rows, X: Inputs) -> tuple
             parts.append(one)
             places.append(at)
     if sparse.issparse(X):
-        return sparse.vstack([sparse.csr_matrix(one) for one in parts], format="csr").astype(X.dtype), np.concatenate(places)
+        return sparse.vstack([sparse.csr_matrix(one) for one in parts], format="csr").astype(X.dtype), np.concatenate(
+            places
+        )
     images = np.concatenate([one.toarray() if sparse.issparse(one) else one for one in parts]).astype(X.dtype)
     if images.dtype.kind == "f" and not np.all(np.isfinite(images)):
         raise ParameterError("an invariance returned numbers that are not finite")

@@ -179,9 +179,9 @@ class _LeftOut(NamedTuple):
         return float(np.mean(self.losses))
 
     def beats(self, other: "_LeftOut") -> bool:
-        """Whether it is better by more than one standard error of the difference."""
+        """Whether it is better by more than two standard errors of the difference."""
         gain = other.losses - self.losses
-        return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
+        return bool(gain.mean() > 2.0 * gain.std() / np.sqrt(len(gain)))
 
 
 def compare(model: Any, X: Any, y: Any, sample_weight: ArrayLike | None, course: Course) -> None:

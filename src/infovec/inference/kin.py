@@ -10,7 +10,9 @@ __all__ = ["leave_out_together"]
 _NUMBERS = 1 << 22  # of projections at a time
 
 
-def leave_out_together(K: Floats, prior_var: Floats, factors: tuple[Floats, Floats, Floats], sites: tuple[Floats, Floats], kin: Rows) -> Floats:
+def leave_out_together(
+    K: Floats, prior_var: Floats, factors: tuple[Floats, Floats, Floats], sites: tuple[Floats, Floats], kin: Rows
+) -> Floats:
     r"""Means and variances of latent values without the sites of all rows that are kin, shape (2, n).
 
     With the projections :math:`\gamma_G = V_G v` of some rows and their sites :math:`\Pi_G, b_G` taken out of the

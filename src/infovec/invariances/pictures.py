@@ -50,7 +50,7 @@ class _Pictures(ABC):
         background = pictures.min(axis=(1, 2))
         return np.stack(
             [
-                ndimage.affine_transform(one, matrix, offset, order=1, mode="constant", cval=low)
+                ndimage.affine_transform(one, matrix, offset, order=1, mode="grid-constant", cval=low)
                 for one, low in zip(pictures, background, strict=True)
             ]
         )

@@ -142,7 +142,11 @@ class Sample:
         both = np.append(np.arange(n), source)
         count = np.bincount(both, minlength=n)
         weight = (np.ones(n) if self.weight is None else self.weight) / count
-        X = sparse.vstack([self.X, images], format="csr") if sparse.issparse(self.X) else np.concatenate([self.X, images])
+        X = (
+            sparse.vstack([self.X, images], format="csr")
+            if sparse.issparse(self.X)
+            else np.concatenate([self.X, images])
+        )
         group = np.arange(n) if self.group is None else self.group
         group = None if self.group is None else np.append(group, n + np.arange(m))
         return replace(
