@@ -37,9 +37,9 @@ from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with
 from .checkpoints import checkpointed
 from .ending import announced
 from .far import given_client, is_dask, on_workers
+from .images import Invariances, fit_with_images
 from .inputs import read_weight
 from .kinds import APPROXIMATIONS
-from .images import Invariances, fit_with_images
 from .latent import Latent
 from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting

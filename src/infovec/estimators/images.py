@@ -2,31 +2,38 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from .._types import Inputs, Rows
+from .._types import Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..machines.against_rest import AgainstRest
 from ..machines.fit import Course, begin
+from ..machines.machine import Machine
 from ..shards import FarInputs
 from .warm import State
 
+if TYPE_CHECKING:
+    from .base import InformativeVectorMachine
+
 __all__ = ["Invariances", "fit_with_images"]
 
-Invariances: TypeAlias = Callable[[Any], Any] | Sequence[Callable[[Any], Any]] | None
+Function: TypeAlias = Callable[[Foreign], Foreign]
+Invariances: TypeAlias = Function | Sequence[Function] | None
 """A function from rows to transformed rows, or several."""
 
 _LEARNED = ("criterion", "theta", "major", "learning_seconds")
 
 
-def fit_with_images(model: Any, X: object, y: object, sample_weight: ArrayLike | None, course: Course) -> None:
+def fit_with_images(
+    model: "InformativeVectorMachine", X: object, y: object, sample_weight: ArrayLike | None, course: Course
+) -> None:
     """Let the images of the active rows enter, with their targets, and select and infer again; so often as asked.
 
     Parameters stay as they were learned. A row and its images count as one observation, in the evidence and where
@@ -45,7 +52,7 @@ def fit_with_images(model: Any, X: object, y: object, sample_weight: ArrayLike |
         model._state = State(ended.selector, ended.machine, settings, state.data, ended.cut_short)
 
 
-def _functions(invariances: Any) -> list[Callable[[Any], Any]]:
+def _functions(invariances: Foreign) -> list[Function]:
     given = list(invariances) if isinstance(invariances, Sequence) else [invariances]
     if not given or not all(callable(function) for function in given):
         raise ParameterError(
@@ -55,7 +62,9 @@ def _functions(invariances: Any) -> list[Callable[[Any], Any]]:
     return given
 
 
-def _machine(model: Any, X: object, y: object, sample_weight: ArrayLike | None, functions: list[Any]) -> Any:
+def _machine(
+    model: "InformativeVectorMachine", X: object, y: object, sample_weight: ArrayLike | None, functions: list[Function]
+) -> Machine:
     """Return the machine of all rows and the images of those that are active, with what was learned."""
     kernel, likelihood = model.kernel_, _plain(model.likelihood_)
     sources, vectors = model.active_, model.active_vectors_
@@ -83,9 +92,9 @@ def _machine(model: Any, X: object, y: object, sample_weight: ArrayLike | None, 
     return replace(machine, kernels=tuple(inside)) if isinstance(kernel, list) else machine
 
 
-def _images(functions: list[Any], vectors: Inputs, at: Rows, X: Inputs) -> tuple[Inputs, Rows]:
+def _images(functions: list[Function], vectors: Inputs, at: Rows, X: Inputs) -> tuple[Inputs, Rows]:
     """Images of some rows, and the place of the row that each comes from."""
-    parts, places = list[Any](), list[Rows]()
+    parts, places = list[Inputs](), list[Rows]()
     for function in functions:
         made = function(vectors.copy())
         several = [made] if sparse.issparse(made) or np.ndim(made) == 2 else list(made)
@@ -107,11 +116,11 @@ def _images(functions: list[Any], vectors: Inputs, at: Rows, X: Inputs) -> tuple
     return images, np.concatenate(places)
 
 
-def _plain(likelihood: Any) -> Any:
+def _plain(likelihood: Foreign) -> Foreign:
     """Return a likelihood as inference has it, without what predictions were calibrated by."""
     likelihood = likelihood.for_new_rows()
     if isinstance(likelihood, Discrete):
         return likelihood.with_spread(1.0)
     if isinstance(likelihood, ClassLikelihood):
-        return replace(cast(Any, likelihood), power=1.0, spread=1.0)
+        return replace(likelihood, power=1.0, spread=1.0)
     return likelihood

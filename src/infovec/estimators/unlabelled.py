@@ -3,7 +3,7 @@
 import time
 import warnings
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +11,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._types import Array, Floats, Mask, Rows
+from .._types import Array, Floats, Foreign, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..inference import LeftOut, best_spread, calibrated
+from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Discrete, NullCategory, Role
 from ..likelihoods.classes import ClassLikelihood, NullAgainstRest, against_rest
@@ -28,12 +29,18 @@ from .far import is_far
 from .inputs import read, read_weight
 from .kinds import APPROXIMATIONS
 
+if TYPE_CHECKING:
+    from .classifier import IVMClassifier
+
 __all__ = ["compare", "held_in_learning", "read_some_labels", "sees_unlabelled", "without_label"]
 
 _WIDTHS = (1.0, 2.5, 5.0)  # times the one that parameters are learned with
 _FOLDS = 5
 _MANY, _FEW = 10, 10  # folds for so few labels
 _NAME = "null_category"
+
+Likelihoods: TypeAlias = Foreign
+"""A null category or one of its rivals, of one function or of many."""
 
 
 def sees_unlabelled(likelihood: object) -> bool:
@@ -43,7 +50,7 @@ def sees_unlabelled(likelihood: object) -> bool:
     )
 
 
-def without_label(y: Any) -> tuple[Array, Mask]:
+def without_label(y: Foreign) -> tuple[Array, Mask]:
     """Return labels, those that are missing replaced by one of the others, and which are known.
 
     Missing are -1, NaN, None and pandas' NA.
@@ -75,7 +82,7 @@ def _missing(label: object) -> bool:
     return isinstance(label, int | float) and not isinstance(label, bool) and (label == -1 or label != label)
 
 
-def read_some_labels(model: Any, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
+def read_some_labels(model: "IVMClassifier", X: object, y: object, sample_weight: ArrayLike | None) -> Read:
     """Read inputs and labels, some of which are missing; set the classes of the model."""
     if is_far(X):
         raise ParameterError(
@@ -121,19 +128,19 @@ def index_rows(weight: Floats | None, n: int) -> Rows:
     return np.arange(n) if weight is None else np.flatnonzero(weight > 0.0)
 
 
-def _told(model: Any, labels: Array, known: Mask) -> Mask:
+def _told(model: "IVMClassifier", labels: Array, known: Mask) -> Mask:
     told = np.zeros(len(labels), dtype=bool)
     told[known] = rows_told(model.class_weight, labels[known])
     return told
 
 
-def _width(kernel: Any, X: Any) -> float:
+def _width(kernel: Kernel | None, X: Inputs) -> float:
     """Width of the null category to begin with: a share of the prior standard deviation."""
     variance = CLASS_VARIANCE if kernel is None else float(np.mean(kernel.diag(X[:1000])))
     return NULL_WIDTH * float(np.sqrt(variance))
 
 
-def _of_many(model: Any, codes: Rows, weight: Floats | None, X: Any) -> ClassLikelihood:
+def _of_many(model: "IVMClassifier", codes: Rows, weight: Floats | None, X: Foreign) -> ClassLikelihood:
     if model.multi_class != "ovr" or not model.shared_kernel:
         raise ParameterError(
             "likelihood='null_category' with more than two classes is for multi_class='ovr' with one kernel "
@@ -151,7 +158,7 @@ def _of_many(model: Any, codes: Rows, weight: Floats | None, X: Any) -> ClassLik
     return NullAgainstRest(bias, width=_width(model.kernel, X), missing=missing)
 
 
-def held_in_learning(model: Any, learning: Learning | None) -> Learning | None:
+def held_in_learning(model: "IVMClassifier", learning: Learning | None) -> Learning | None:
     """Let nothing be learned by the evidence but length scales and the like.
 
     To the evidence every row without label is a cost that a narrow null category, or a function of large variance, does
@@ -171,7 +178,7 @@ class _LeftOut(NamedTuple):
     """How labels are predicted by models that have not seen them, and with which likelihood best."""
 
     losses: Floats  # one for each label
-    likelihood: Any
+    likelihood: Likelihoods
 
     @property
     def loss(self) -> float:
@@ -184,7 +191,7 @@ class _LeftOut(NamedTuple):
         return bool(gain.mean() > 2.0 * gain.std() / np.sqrt(len(gain)))
 
 
-def compare(model: Any, X: Any, y: Any, sample_weight: ArrayLike | None, course: Course) -> None:
+def compare(model: "IVMClassifier", X: Foreign, y: Foreign, sample_weight: ArrayLike | None, course: Course) -> None:
     """Choose the width of the null category by labels left out, and see whether rows without label help.
 
     If not, the model becomes that of the others; ``unlabelled_`` takes note of it.
@@ -234,7 +241,9 @@ def compare(model: Any, X: Any, y: Any, sample_weight: ArrayLike | None, course:
 class _Hidden:
     """Models that see some of the labels only."""
 
-    def __init__(self, model: Any, X: Any, labels: Array, known: Mask, weight: Floats, course: Course) -> None:
+    def __init__(
+        self, model: "IVMClassifier", X: Foreign, labels: Array, known: Mask, weight: Floats, course: Course
+    ) -> None:
         self.model, self.X, self.labels, self.known, self.weight = model, X, labels, known, weight
         index = np.searchsorted(model.classes_, labels[known])
         rng, here = np.random.default_rng(0), np.flatnonzero(known)
@@ -248,7 +257,7 @@ class _Hidden:
         left = course.end - time.perf_counter()
         self.seconds = None if not np.isfinite(left) else max(left / fits, 0.01)
 
-    def fitted(self, params: dict[str, object], seen: Mask, unlabelled: bool) -> Any:
+    def fitted(self, params: dict[str, object], seen: Mask, unlabelled: bool) -> "IVMClassifier":
         """Return a model of the labels that are seen, with the rows that have none or without."""
         own = {"callback": None, "verbose": 0, "max_time": self.seconds, "warm_start": False}
         one = clone(self.model).set_params(**own, **params)
@@ -260,7 +269,7 @@ class _Hidden:
             labels[~seen] = None
             return one.fit(self.X, labels, None if np.all(self.weight == 1.0) else self.weight)
 
-    def left_out(self, kernel: Any, likelihood: Any, unlabelled: bool) -> _LeftOut:
+    def left_out(self, kernel: Kernel, likelihood: Likelihoods, unlabelled: bool) -> _LeftOut:
         """Predict the labels of every fold without them."""
         rows, parts = np.concatenate(self.folds), list[Floats]()
         params = {"kernel": kernel, "likelihood": likelihood, "learn": None, "blur": False}
@@ -278,14 +287,14 @@ class _Hidden:
         return _LeftOut(-found.log_predictive(y, *known), found)
 
 
-def _plain(likelihood: Any) -> Any:
+def _plain(likelihood: Likelihoods) -> Likelihoods:
     """Return a likelihood as inference has it, without what predictions were calibrated by."""
     if isinstance(likelihood, Discrete):
         return likelihood.with_spread(1.0)
     return replace(likelihood, power=1.0, spread=1.0)
 
 
-def _evidence_of_labels(model: Any, known: Mask, rows: Rows, weight: Floats) -> float:
+def _evidence_of_labels(model: "IVMClassifier", known: Mask, rows: Rows, weight: Floats) -> float:
     """Log evidence without what it says of which labels are missing: to be compared with that of the labels alone."""
     likelihood, many = model.likelihood_, isinstance(model.likelihood_, ClassLikelihood)
     missing = likelihood.missing if many else 0.5 * (likelihood.missing_negative + likelihood.missing_positive)
@@ -294,7 +303,7 @@ def _evidence_of_labels(model: Any, known: Mask, rows: Rows, weight: Floats) -> 
     return float(model.log_evidence_ - functions * said)
 
 
-def _take_over(model: Any, other: Any) -> None:
+def _take_over(model: "IVMClassifier", other: "IVMClassifier") -> None:
     """Let a model be what another one came to."""
     learned = {k: v for k, v in model.history_.items() if k in ("criterion", "theta", "major", "learning_seconds")}
     fresh = {name: v for name, v in vars(other).items() if name.endswith("_") and not name.startswith("_")}

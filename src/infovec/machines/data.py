@@ -117,7 +117,8 @@ class Data:
         return replace(
             self, X=self._some(rows), y=self.y[rows], given=self.given.take(rows, copied=False),
             priority=self.priority[rows],
-            held_back=self.held_back[rows], group=self.groups_of(rows), kin=None if self.kin is None else self.kin[rows],
+            held_back=self.held_back[rows], group=self.groups_of(rows),
+            kin=None if self.kin is None else self.kin[rows],
         )  # fmt: skip
 
     def _some(self, rows: Rows) -> Inputs:

@@ -244,7 +244,7 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
             return self.likelihood
         real = self.data.real(rows)
         rows, known = rows[real], known[:, real]
-        likelihood, y = self._each_for_itself(self.likelihood).take(rows), self.data.y[rows]
+        likelihood, y = cast(Discrete, self._each_for_itself(self.likelihood)).take(rows), self.data.y[rows]
         if np.isfinite(left):
             few = np.arange(len(y))[:_TIMED]
             once = partial(likelihood.take(few).log_proba, *known[:, few])

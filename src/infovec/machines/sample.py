@@ -44,10 +44,6 @@ class Sample:
     group : array of int, optional
         The same number for rows of equal inputs, which have one latent value; None if there are none such, or it cannot
         be told.
-    kin : array of int, optional
-        The same number for a row and its images, which count as one observation and are left out together.
-    virtual : array of bool, optional
-        Which rows are images of others.
     """
 
     X: Inputs
@@ -58,8 +54,6 @@ class Sample:
     unit: Unit = field(default_factory=Unit)
     columns: Columns | None = None
     group: Rows | None = None
-    kin: Rows | None = None
-    virtual: Mask | None = None
 
     @classmethod
     def of(cls, X: Inputs, y: Array, sample_weight: Floats | None = None) -> Self:
@@ -87,7 +81,6 @@ class Sample:
         return replace(
             self, X=self._inputs(at, copied), y=self.y[at], rows=self.rows[at],
             place=here[self.place], weight=weight, group=None if self.group is None else self.group[at],
-            kin=None if self.kin is None else self.kin[at], virtual=None if self.virtual is None else self.virtual[at],
         )  # fmt: skip
 
     def _inputs(self, at: Rows, copied: bool) -> Inputs:
@@ -147,11 +140,9 @@ class Sample:
             if sparse.issparse(self.X)
             else np.concatenate([self.X, images])
         )
-        group = np.arange(n) if self.group is None else self.group
-        group = None if self.group is None else np.append(group, n + np.arange(m))
+        group = None if self.group is None else np.append(self.group, n + np.arange(m))
         return replace(
-            self, X=X, y=self.y[both], rows=self.rows[both], weight=weight[both], group=group, kin=both,
-            virtual=np.arange(n + m) >= n,
+            self, X=X, y=self.y[both], rows=self.rows[both], weight=weight[both], group=group,
         )  # fmt: skip
 
     def counted(self) -> Self:
@@ -167,6 +158,17 @@ class Sample:
             return False
         some = self.X[:2].astype(np.float64)
         return kernel is None or np.allclose(kernel.diag(some), np.diagonal(kernel(some, some)))
+
+    @property
+    def virtual(self) -> Mask | None:
+        """Which rows are images of others, whose numbers they have; None if there are none."""
+        images = self.place[self.rows] != np.arange(len(self.rows))
+        return images if images.any() else None
+
+    @property
+    def kin(self) -> Rows | None:
+        """The same number for a row and its images, which count as one observation; None if there are no images."""
+        return None if self.virtual is None else self.rows
 
     @property
     def inside(self) -> Inputs:
