@@ -89,7 +89,7 @@ def _machine(
     machine = model._machine(read._replace(sample=sample, targets=targets, likelihood=likelihood), inside[0])
     if machine.n_functions > 1 and not isinstance(machine, AgainstRest):
         raise ParameterError("invariances with more than two classes are for multi_class='ovr'")
-    return replace(machine, kernels=tuple(inside)) if isinstance(kernel, list) else machine
+    return replace(machine, kernels=tuple(inside)) if isinstance(machine, AgainstRest) and machine.kernels else machine
 
 
 def _images(functions: list[Function], vectors: Inputs, at: Rows, X: Inputs) -> tuple[Inputs, Rows]:

@@ -84,6 +84,8 @@ def _missing(label: object) -> bool:
 
 def read_some_labels(model: "IVMClassifier", X: object, y: object, sample_weight: ArrayLike | None) -> Read:
     """Read inputs and labels, some of which are missing; set the classes of the model."""
+    if model.invariances is not None:
+        raise ParameterError("invariances are for rows with labels; leave them out with likelihood='null_category'")
     if is_far(X):
         raise ParameterError(
             "likelihood='null_category' is for inputs in memory; take a sample of the rows without label"
@@ -198,7 +200,6 @@ def compare(model: "IVMClassifier", X: Foreign, y: Foreign, sample_weight: Array
     Every fold of the labels is hidden in turn, and predicted by a model with the parameters that were learned: the
     cavity of a row would not do, since what a label says has spread to the rows without.
     """
-    vars(model).pop("unlabelled_", None)
     labels, known = without_label(y)
     weight = np.ones(len(known)) if sample_weight is None else cast(Floats, read_weight(sample_weight, len(known)))
     known = known & np.isin(labels, model.classes_) & (weight > 0.0)
@@ -207,9 +208,11 @@ def compare(model: "IVMClassifier", X: Foreign, y: Foreign, sample_weight: Array
         return
     hidden = _Hidden(model, X, labels, known, weight, course)
     without = hidden.fitted({"likelihood": "probit", "kernel": model.kernel, "learn": model.learn}, known, False)
-    given, evidence = model.likelihood_, _evidence_of_labels(model, known, rows, weight)
+    given: Likelihoods = model.likelihood_
+    evidence = _evidence_of_labels(model, known, rows, weight)
     by_name = isinstance(model.likelihood, str)
     widths = [times * given.width for times in (_WIDTHS if by_name else (1.0,))]
+    width = given.width
     if hidden.folds:
         tried = [hidden.left_out(model.kernel_, replace(_plain(given), width=w), True) for w in widths]
         best = min(tried, key=lambda one: one.loss)
@@ -220,12 +223,11 @@ def compare(model: "IVMClassifier", X: Foreign, y: Foreign, sample_weight: Array
                 {"likelihood": _plain(best.likelihood), "kernel": model.kernel_, "learn": None}, known, True
             )
             _take_over(model, again)
-        if model.learn is not None:
-            model.likelihood_ = best.likelihood
-            without.likelihood_ = alone.likelihood
+        model.likelihood_ = best.likelihood
+        width = best.likelihood.width
     else:
         helps, losses = evidence > without.log_evidence_, (np.nan, np.nan)
-    said = {"rows": len(rows), "helps": bool(helps), "width": float(model.likelihood_.width),
+    said = {"rows": len(rows), "helps": bool(helps), "width": float(width),
             "log_evidence": float(evidence), "supervised_log_evidence": float(without.log_evidence_),
             "loss": float(losses[0]), "supervised_loss": float(losses[1])}  # fmt: skip
     if not helps:
@@ -269,7 +271,7 @@ class _Hidden:
             labels[~seen] = None
             return one.fit(self.X, labels, None if np.all(self.weight == 1.0) else self.weight)
 
-    def left_out(self, kernel: Kernel, likelihood: Likelihoods, unlabelled: bool) -> _LeftOut:
+    def left_out(self, kernel: Kernel | list[Kernel], likelihood: Likelihoods, unlabelled: bool) -> _LeftOut:
         """Predict the labels of every fold without them."""
         rows, parts = np.concatenate(self.folds), list[Floats]()
         params = {"kernel": kernel, "likelihood": likelihood, "learn": None, "blur": False}
@@ -296,7 +298,8 @@ def _plain(likelihood: Likelihoods) -> Likelihoods:
 
 def _evidence_of_labels(model: "IVMClassifier", known: Mask, rows: Rows, weight: Floats) -> float:
     """Log evidence without what it says of which labels are missing: to be compared with that of the labels alone."""
-    likelihood, many = model.likelihood_, isinstance(model.likelihood_, ClassLikelihood)
+    likelihood: Likelihoods = model.likelihood_
+    many = isinstance(likelihood, ClassLikelihood)
     missing = likelihood.missing if many else 0.5 * (likelihood.missing_negative + likelihood.missing_positive)
     functions = len(model.classes_) if many else 1
     said = weight[rows].sum() * np.log(missing) + weight[known].sum() * np.log1p(-missing)
@@ -307,7 +310,7 @@ def _take_over(model: "IVMClassifier", other: "IVMClassifier") -> None:
     """Let a model be what another one came to."""
     learned = {k: v for k, v in model.history_.items() if k in ("criterion", "theta", "major", "learning_seconds")}
     fresh = {name: v for name, v in vars(other).items() if name.endswith("_") and not name.startswith("_")}
-    vars(model).update(fresh)
+    model.__dict__.update(fresh)
     if other.learn is None:
         model.history_ = {**model.history_, **learned}
-    vars(model).pop("_state", None)
+    model.__dict__.pop("_state", None)
