@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +19,6 @@ from ..machines.machine import Machine
 from ..shards import FarInputs
 from .warm import State
 
-if TYPE_CHECKING:
-    from .base import InformativeVectorMachine
-
 __all__ = ["Invariances", "fit_with_images"]
 
 Function: TypeAlias = Callable[[Foreign], Foreign]
@@ -31,9 +28,7 @@ Invariances: TypeAlias = Function | Sequence[Function] | None
 _LEARNED = ("criterion", "theta", "major", "learning_seconds")
 
 
-def fit_with_images(
-    model: "InformativeVectorMachine", X: object, y: object, sample_weight: ArrayLike | None, course: Course
-) -> None:
+def fit_with_images(model: Foreign, X: object, y: object, sample_weight: ArrayLike | None, course: Course) -> None:
     """Let the images of the active rows enter, with their targets, and select and infer again; so often as asked.
 
     Parameters stay as they were learned. A row and its images count as one observation, in the evidence and where
@@ -63,7 +58,7 @@ def _functions(invariances: Foreign) -> list[Function]:
 
 
 def _machine(
-    model: "InformativeVectorMachine", X: object, y: object, sample_weight: ArrayLike | None, functions: list[Function]
+    model: Foreign, X: object, y: object, sample_weight: ArrayLike | None, functions: list[Function]
 ) -> Machine:
     """Return the machine of all rows and the images of those that are active, with what was learned."""
     kernel, likelihood = model.kernel_, _plain(model.likelihood_)

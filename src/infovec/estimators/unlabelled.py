@@ -3,7 +3,7 @@
 import time
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,9 +28,6 @@ from .class_weight import class_shift, rows_told
 from .far import is_far
 from .inputs import read, read_weight
 from .kinds import APPROXIMATIONS
-
-if TYPE_CHECKING:
-    from .classifier import IVMClassifier
 
 __all__ = ["compare", "held_in_learning", "read_some_labels", "sees_unlabelled", "without_label"]
 
@@ -82,7 +79,7 @@ def _missing(label: object) -> bool:
     return isinstance(label, int | float) and not isinstance(label, bool) and (label == -1 or label != label)
 
 
-def read_some_labels(model: "IVMClassifier", X: object, y: object, sample_weight: ArrayLike | None) -> Read:
+def read_some_labels(model: Foreign, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
     """Read inputs and labels, some of which are missing; set the classes of the model."""
     if model.invariances is not None:
         raise ParameterError("invariances are for rows with labels; leave them out with likelihood='null_category'")
@@ -130,7 +127,7 @@ def index_rows(weight: Floats | None, n: int) -> Rows:
     return np.arange(n) if weight is None else np.flatnonzero(weight > 0.0)
 
 
-def _told(model: "IVMClassifier", labels: Array, known: Mask) -> Mask:
+def _told(model: Foreign, labels: Array, known: Mask) -> Mask:
     told = np.zeros(len(labels), dtype=bool)
     told[known] = rows_told(model.class_weight, labels[known])
     return told
@@ -142,7 +139,7 @@ def _width(kernel: Kernel | None, X: Inputs) -> float:
     return NULL_WIDTH * float(np.sqrt(variance))
 
 
-def _of_many(model: "IVMClassifier", codes: Rows, weight: Floats | None, X: Foreign) -> ClassLikelihood:
+def _of_many(model: Foreign, codes: Rows, weight: Floats | None, X: Foreign) -> ClassLikelihood:
     if model.multi_class != "ovr" or not model.shared_kernel:
         raise ParameterError(
             "likelihood='null_category' with more than two classes is for multi_class='ovr' with one kernel "
@@ -160,7 +157,7 @@ def _of_many(model: "IVMClassifier", codes: Rows, weight: Floats | None, X: Fore
     return NullAgainstRest(bias, width=_width(model.kernel, X), missing=missing)
 
 
-def held_in_learning(model: "IVMClassifier", learning: Learning | None) -> Learning | None:
+def held_in_learning(model: Foreign, learning: Learning | None) -> Learning | None:
     """Let nothing be learned by the evidence but length scales and the like.
 
     To the evidence every row without label is a cost that a narrow null category, or a function of large variance, does
@@ -193,7 +190,7 @@ class _LeftOut(NamedTuple):
         return bool(gain.mean() > 2.0 * gain.std() / np.sqrt(len(gain)))
 
 
-def compare(model: "IVMClassifier", X: Foreign, y: Foreign, sample_weight: ArrayLike | None, course: Course) -> None:
+def compare(model: Foreign, X: Foreign, y: Foreign, sample_weight: ArrayLike | None, course: Course) -> None:
     """Choose the width of the null category by labels left out, and see whether rows without label help.
 
     If not, the model becomes that of the others; ``unlabelled_`` takes note of it.
@@ -243,9 +240,7 @@ def compare(model: "IVMClassifier", X: Foreign, y: Foreign, sample_weight: Array
 class _Hidden:
     """Models that see some of the labels only."""
 
-    def __init__(
-        self, model: "IVMClassifier", X: Foreign, labels: Array, known: Mask, weight: Floats, course: Course
-    ) -> None:
+    def __init__(self, model: Foreign, X: Foreign, labels: Array, known: Mask, weight: Floats, course: Course) -> None:
         self.model, self.X, self.labels, self.known, self.weight = model, X, labels, known, weight
         index = np.searchsorted(model.classes_, labels[known])
         rng, here = np.random.default_rng(0), np.flatnonzero(known)
@@ -259,7 +254,7 @@ class _Hidden:
         left = course.end - time.perf_counter()
         self.seconds = None if not np.isfinite(left) else max(left / fits, 0.01)
 
-    def fitted(self, params: dict[str, object], seen: Mask, unlabelled: bool) -> "IVMClassifier":
+    def fitted(self, params: dict[str, object], seen: Mask, unlabelled: bool) -> Foreign:
         """Return a model of the labels that are seen, with the rows that have none or without."""
         own = {"callback": None, "verbose": 0, "max_time": self.seconds, "warm_start": False}
         one = clone(self.model).set_params(**own, **params)
@@ -296,7 +291,7 @@ def _plain(likelihood: Likelihoods) -> Likelihoods:
     return replace(likelihood, power=1.0, spread=1.0)
 
 
-def _evidence_of_labels(model: "IVMClassifier", known: Mask, rows: Rows, weight: Floats) -> float:
+def _evidence_of_labels(model: Foreign, known: Mask, rows: Rows, weight: Floats) -> float:
     """Log evidence without what it says of which labels are missing: to be compared with that of the labels alone."""
     likelihood: Likelihoods = model.likelihood_
     many = isinstance(likelihood, ClassLikelihood)
@@ -306,7 +301,7 @@ def _evidence_of_labels(model: "IVMClassifier", known: Mask, rows: Rows, weight:
     return float(model.log_evidence_ - functions * said)
 
 
-def _take_over(model: "IVMClassifier", other: "IVMClassifier") -> None:
+def _take_over(model: Foreign, other: Foreign) -> None:
     """Let a model be what another one came to."""
     learned = {k: v for k, v in model.history_.items() if k in ("criterion", "theta", "major", "learning_seconds")}
     fresh = {name: v for name, v in vars(other).items() if name.endswith("_") and not name.startswith("_")}
