@@ -505,3 +505,22 @@ def greedy_batch(cov: np.ndarray, mean: np.ndarray, n: int, score: Callable, pre
         chosen.append(best)
         cov -= precision(mean[best], cov[best, best]) * np.outer(cov[:, best], cov[best])
     return chosen
+
+
+def null_category_moments(likelihood, y: float, mean: float, var: float):
+    """Log Z, g and nu of Lawrence and Jordan's likelihood by the trapezoidal rule, exact for such integrands."""
+    sd = np.sqrt(var)
+    step = 0.1 * min(sd, 1.0 / likelihood.slope)
+    f = mean + step * np.arange(-np.ceil(30.0 * sd / step), np.ceil(30.0 * sd / step) + 1.0)
+    z = likelihood.slope * (f + likelihood.bias)
+    below, above = log_ndtr(-z - 0.5 * likelihood.width), log_ndtr(z - 0.5 * likelihood.width)
+    negative, positive = likelihood.missing_negative, likelihood.missing_positive
+    if y == 0.0:
+        seen = np.logaddexp(np.log(negative) + below, np.log(positive) + above)
+    else:
+        seen = np.log(1.0 - negative) + below if y < 0.0 else np.log(1.0 - positive) + above
+    psi = seen - 0.5 * ((f - mean) / sd) ** 2 - 0.5 * np.log(2.0 * np.pi * var) + np.log(step)
+    weight = np.exp(psi - psi.max())
+    first = np.average(f - mean, weights=weight)
+    spread = np.average((f - mean - first) ** 2, weights=weight)
+    return psi.max() + np.log(weight.sum()), first / var, (1.0 - spread / var) / var

@@ -10,7 +10,19 @@ from oracles import expected_by_panels, fd_gradient, tilted_by_panels
 
 import infovec.likelihoods as module
 from infovec.errors import ParameterError
-from infovec.likelihoods import Discrete, Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson, Probit, Role, StudentT
+from infovec.likelihoods import (
+    Discrete,
+    Gaussian,
+    Laplace,
+    Likelihood,
+    Logit,
+    NullCategory,
+    Ordinal,
+    Poisson,
+    Probit,
+    Role,
+    StudentT,
+)
 from infovec.likelihoods.classes import ClassLikelihood
 from infovec.likelihoods.parts import row_bytes
 
@@ -32,6 +44,8 @@ CASES = [
     (StudentT(), [-1.0, 0.0, 5.0], True),
     (StudentT(scale=0.05, df=1.5, bias=0.5), [0.0, 2.0], True),
     (StudentT(scale=2.0, df=80.0), [0.0, 2.0], True),
+    (NullCategory(), [-1.0, 0.0, 1.0], False),
+    (NullCategory(0.4, 4.0, 0.9, 0.3, slope=2.0), [-1.0, 0.0, 1.0], False),
     (Poisson(), [0.0, 1.0, 7.0], False),
     (Poisson(bias=2.0), [0.0, 30.0], False),
 ]
@@ -158,8 +172,8 @@ def test_tilted_equals_brute_force_integral(likelihood, targets, real):
         assert nu[i] == pytest.approx(nu0, rel=1e-6, abs=1e-9 / var[i]), case
 
 
-# two modes (Student's t) or a kink (Laplace): no general rule covers them, which is why they have their own
-SMOOTH = [case for case in CASES if not isinstance(case[0], StudentT | Laplace)]
+# two modes (Student's t, a row without label) or a kink (Laplace): no general rule covers them, so they have their own
+SMOOTH = [case for case in CASES if not isinstance(case[0], StudentT | Laplace | NullCategory)]
 
 
 @pytest.mark.parametrize(("likelihood", "targets", "real"), SMOOTH, ids=lambda v: str(v)[:40])
@@ -197,7 +211,8 @@ def test_nu_is_positive_and_below_one_over_var_iff_log_concave(likelihood, targe
     if likelihood.log_concave:
         assert np.all(nu >= 0)
     else:
-        outlier = likelihood.tilted(np.array([1e3]), np.zeros(1), np.ones(1))
+        target, place = (0.0, -likelihood.bias) if isinstance(likelihood, NullCategory) else (1e3, 0.0)
+        outlier = likelihood.tilted(np.array([target]), np.full(1, place), np.ones(1))
         assert outlier.nu[0] < 0
 
 
@@ -220,7 +235,7 @@ def test_probabilities_sum_to_one(likelihood, targets, real):
     if isinstance(likelihood, Discrete):
         total = np.exp(likelihood.log_proba(mean, var)).sum(axis=1)
         np.testing.assert_allclose(total, 1.0, atol=1e-12)
-        assert set(targets) == set(likelihood.labels)
+        assert {y for y in targets if likelihood.told(y)} == set(likelihood.labels)
         return
     f = np.array([-3.0, 0.2, 2.5])
     if isinstance(likelihood, Poisson):
@@ -247,6 +262,9 @@ def test_predict_is_the_mean_and_variance_of_the_target(likelihood, targets, rea
     if isinstance(likelihood, Discrete):
         y = likelihood.labels
         p = np.exp([likelihood.log_prob(np.full(f.shape, v), f).ravel() for v in y]).reshape(len(y), *f.shape)
+        if isinstance(likelihood, NullCategory):  # the class of a row whose label is not missing, and not null
+            p /= 1.0 - np.array([likelihood.missing_negative, likelihood.missing_positive])[:, None, None]
+            p /= p.mean(axis=1).sum(axis=0)
         first = np.einsum("k,kij->j", y, p) / len(f)
         second = np.einsum("k,kij->j", y**2, p) / len(f)
     else:

@@ -171,3 +171,15 @@ def test_exchanges_by_the_evidence_help_and_sweeps_do_not(dataset, monkeypatch, 
     assert [name for name, verdict in claims.items() if verdict == "FAILS"] == []
     assert any(name.startswith("chosen: exchange by evidence") for name in claims)
     assert (tmp_path / "out" / "exchange-moves" / "log-loss.png").stat().st_size > 10_000
+
+
+def test_rows_without_label_make_nothing_worse(small):
+    rows = small("null-category", "ivm_crescent")
+    assert rows["two moons, 10 labels: points worse in the worst draw"][0] <= 1.0
+    assert rows["two moons, 10 labels: error %, with the others"][0] < 5.0
+
+
+def test_images_of_active_rows(small):
+    rows = small("slh-virtual", "usps")
+    assert rows["overall: error %"][0] < rows["overall, without images: error %"][0]
+    assert rows["share of the active rows that are images"][0] > 0.3

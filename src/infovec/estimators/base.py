@@ -37,6 +37,7 @@ from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with
 from .checkpoints import checkpointed
 from .ending import announced
 from .far import given_client, is_dask, on_workers
+from .images import Invariances, fit_with_images
 from .inputs import read_weight
 from .kinds import APPROXIMATIONS
 from .limits import memory_limit, threads, time_limit
@@ -67,7 +68,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
         "active_", "active_vectors_", "site_precision_", "site_mean_", "log_evidence_", "converged_", "history_",
-        "stop_reason_", "dtype_", "tasks_",
+        "stop_reason_", "dtype_", "tasks_", "virtual_",
     )  # fmt: skip
     """What ``fit`` leaves, all of which model files keep."""
 
@@ -93,6 +94,8 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
         callback: Callback | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        invariances: Invariances = None,
+        rounds: int = 1,
     ) -> None:
         self.kernel = kernel
         self.likelihood = likelihood
@@ -114,6 +117,8 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
         self.callback = callback
         self.random_state = random_state
         self.verbose = verbose
+        self.invariances = invariances
+        self.rounds = rounds
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the constructor parameters.
@@ -190,6 +195,9 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
                     machine = self._prepare(grouped(X, groups), y, sample_weight)
                 with checkpointed(self, checkpoint, machine) as noted:
                     self._train(machine, course, noted)
+                self._compare(X, y, sample_weight, course)
+                if self.invariances is not None:
+                    fit_with_images(self, X, y, sample_weight, course)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
             self._rows = remembered(self._rows)
             end_fit(self, X, y, sample_weight)
@@ -259,9 +267,13 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
             self.fit_seconds_ += time.perf_counter() - start
         return self
 
+    def _compare(self, X: object, y: object, sample_weight: ArrayLike | None, course: Course) -> None:
+        """Compare what was fitted with other models of the same rows, where there is reason to."""
+
     def _course(self) -> Course:
         """Return until when the work that begins now may go on, and who is told."""
-        return Course.of(time_limit(self.max_time), listeners(self))
+        course = Course.of(time_limit(self.max_time), listeners(self))
+        return course if self.invariances is None else course.half()
 
     @abstractmethod
     def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
@@ -357,6 +369,9 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
             self.posterior_ = sample.columns.posterior_outside(self.posterior_)
         self.stop_reason_, self.active_ = str(announced(ended)), sample.rows[result.active]
         vectors = sample.X[result.active]
+        self.__dict__.pop("virtual_", None)
+        if sample.virtual is not None:
+            self.virtual_ = sample.virtual[result.active]
         self.active_vectors_ = vectors if vectors.dtype == object else vectors.astype(np.float64)
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
         self.log_evidence_, self.converged_, self.dtype_ = result.log_evidence, result.converged, result.dtype

@@ -17,6 +17,7 @@ from ..likelihoods.classes import ClassLikelihood
 from ..machines.against_rest import AgainstRest
 from ..machines.classes import class_bias
 from ..machines.defaults import CLASS_LIKELIHOODS, CLASS_VARIANCE, named
+from ..machines.fit import Course
 from ..machines.machine import Machine
 from ..runtime import Callback
 from ..scores import Score
@@ -24,11 +25,13 @@ from .base import Read
 from .certifying import Certifying
 from .class_weight import ClassWeight, class_shift
 from .discrete import discrete
+from .images import Invariances
 from .inputs import read
 from .kinds import MULTI_CLASS
 from .lazy import for_far_rows
 from .records import in_files
 from .settings import check_choice
+from .unlabelled import compare, held_in_learning, read_some_labels, sees_unlabelled
 
 __all__ = ["IVMClassifier"]
 
@@ -45,9 +48,11 @@ class IVMClassifier(Certifying):
     ----------
     kernel : Kernel, optional
         Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X.
-    likelihood : {"probit", "logit"}, Likelihood or ClassLikelihood
+    likelihood : {"probit", "logit", "null_category"}, Likelihood or ClassLikelihood
         By name the bias is set from the class frequencies. More than two classes take "probit", or a ClassLikelihood
-        that goes with ``multi_class``.
+        that goes with ``multi_class``. "null_category", or a ``NullCategory``, is for rows some of which have no label:
+        a y of -1, NaN, None or NA. It wants the boundary where there are no rows; whether these help is checked by
+        labels left out, and ``unlabelled_`` says so.
     approximation : {"projected", "factorised"}
         "projected" selects the active rows, then learns from the labels of all rows, each seen through its projection
         onto the active ones (Thesis 4.4.2). "factorised" is the machine of the papers: it learns from the labels of
@@ -144,6 +149,12 @@ class IVMClassifier(Certifying):
         Breaks ties; at the start all rows of a stationary kernel tie.
     verbose : int
         Whether to show progress.
+    invariances : function, or list of functions, optional
+        From rows to transformed rows whose target is the same, such as ``infovec.invariances.Shifts((28, 28))``. After
+        the fit the images of the active rows enter with their targets, and ``n_active`` rows are selected again from
+        all of them (SLH 6.5); parameters stay as they are. A row and its images count as one observation.
+    rounds : int
+        How often that is done; in the second round images of images enter.
 
     Attributes
     ----------
@@ -153,6 +164,8 @@ class IVMClassifier(Certifying):
         Logarithms of the class weights.
     active_ : array of int
         Included training rows, in order of inclusion; of classes with active rows of their own, in turns.
+    virtual_ : array of bool
+        With ``invariances``: which of them are images of training rows, whose numbers ``active_`` then has.
     active_vectors_ : array or CSR matrix
         Their inputs; the rest of the training set is not kept.
     site_precision_, site_mean_ : array
@@ -173,6 +186,10 @@ class IVMClassifier(Certifying):
     stop_reason_ : str
     dtype_ : str
         Precision of the large matrices in the end.
+    unlabelled_ : dict
+        Where there were rows without label: how many, whether they help (if not, the model is that of the others, and
+        there was a warning), the width of the null category, and log evidence and mean loss of labels left out in
+        nats, with these rows and without.
     n_samples_fit_, fit_seconds_
         Rows of the training data and seconds of the fit.
     tasks_ : array
@@ -192,7 +209,7 @@ class IVMClassifier(Certifying):
     True
     """
 
-    _fitted = (*Certifying._fitted, "n_classes_")
+    _fitted = (*Certifying._fitted, "n_classes_", "unlabelled_")
 
     def __init__(
         self,
@@ -219,6 +236,8 @@ class IVMClassifier(Certifying):
         callback: Callback | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        invariances: Invariances = None,
+        rounds: int = 1,
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=cast(str | Likelihood, likelihood), approximation=approximation,
@@ -226,11 +245,14 @@ class IVMClassifier(Certifying):
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
             selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
             n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
+            invariances=invariances, rounds=rounds,
         )  # fmt: skip
         self.multi_class, self.shared_kernel, self.class_weight = multi_class, shared_kernel, class_weight
 
     def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
         check_choice("multi_class", self.multi_class, list(MULTI_CLASS))
+        if sees_unlabelled(self.likelihood):
+            return read_some_labels(self, X, y, sample_weight)
         inputs, labels = read(self, self.kernel, X, y)
         check_classification_targets(labels)
         sample = self._sample(inputs, labels, sample_weight)
@@ -246,6 +268,20 @@ class IVMClassifier(Certifying):
         targets = 2.0 * index - 1.0
         likelihood = discrete(named(CLASS_LIKELIHOODS, self.likelihood, targets, sample.weight))
         return Read(sample, targets, likelihood, CLASS_VARIANCE, score)
+
+    def _compare(self, X: object, y: object, sample_weight: ArrayLike | None, course: Course) -> None:
+        self.__dict__.pop("unlabelled_", None)
+        if sees_unlabelled(self.likelihood) and self.learn is not None:
+            compare(self, X, y, sample_weight, course)
+
+    @property
+    def _learning(self) -> Learning | None:
+        learning = super()._learning
+        return held_in_learning(self, learning) if sees_unlabelled(self.likelihood) else learning
+
+    def _course(self) -> Course:
+        course = super()._course()
+        return course.half() if sees_unlabelled(self.likelihood) and self.learn is not None else course
 
     def _likelihood_of(self, own: Rows) -> Likelihood | ClassLikelihood:
         if self.n_classes_ > 2:

@@ -20,6 +20,7 @@ from .base import Read
 from .certifying import Certifying
 from .class_weight import ClassWeight, class_shift
 from .discrete import discrete
+from .images import Invariances
 from .inputs import read
 from .records import in_files
 
@@ -86,12 +87,15 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         callback: Callback | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        invariances: Invariances = None,
+        rounds: int = 1,
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
             selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
             n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
+            invariances=invariances, rounds=rounds,
         )  # fmt: skip
         self.categories, self.class_weight = categories, class_weight
 

@@ -8,6 +8,7 @@ from .coupled_ep import infer_coupled
 from .coupled_gradient import coupled_gradient
 from .ep import infer
 from .gradient import evidence_gradient
+from .kin import leave_out_together
 from .precision import SHARPEST_FOR_GRADIENTS, sharp_sites, too_sharp
 from .rows_left_out import left_out, left_out_of_classes
 from .settle import LOST, Inference, Sweep, Watch, astray, next_damping
@@ -29,6 +30,7 @@ __all__ = [
     "evidence_gradient",
     "infer",
     "infer_coupled",
+    "leave_out_together",
     "left_out",
     "left_out_loss",
     "left_out_of_classes",

@@ -89,9 +89,12 @@ def best_spread(likelihood: Likelihood, y: Floats, left_out: Floats) -> Spread:
     likelihood : Likelihood
         Without two classes the spread is one. A row of weight w counts w times.
     y : targets
+        Rows whose label is not known do not count.
     left_out : array of shape (2, n)
         Latent means and variances.
     """
+    if not (told := likelihood.told(y)).all():
+        likelihood, y, left_out = likelihood.take(np.flatnonzero(told)), y[told], left_out[:, told]
     weight = np.broadcast_to(likelihood.weight if isinstance(likelihood, Weighted) else 1.0, y.shape)
     rows, share = _Rows(left_out, y, weight), 1.0
     if isinstance(likelihood, Discrete) and spreads(likelihood):

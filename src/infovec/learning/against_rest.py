@@ -8,7 +8,7 @@ import numpy as np
 from .._types import Floats, Rows
 from ..inference import LeftOut, calibrated, evidence_gradient, left_out, left_out_loss
 from ..kernels import Kernel
-from ..likelihoods.classes import OneAgainstRest
+from ..likelihoods.classes import OneAgainstRest, against_rest
 from .model import Model
 from .objective import LearnedRows, ProjectedEvidence
 
@@ -34,7 +34,7 @@ class RestEvidence:
         self, given: LearnedRows, active: Sequence[Rows], tolerance: float, select: Callable[[int, Kernel], Rows]
     ) -> None:
         self.labels, self.select = given.y.astype(np.intp), select
-        signs = [np.where(self.labels == c, 1.0, -1.0) for c in range(len(active))]
+        signs = [against_rest(self.labels, c) for c in range(len(active))]
         each = zip(signs, active, strict=True)
         if given.far and given.kept is not None:  # all of them have their shards at the same time
             given = given._replace(kept=given.kept // len(active))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .._types import Floats
-from ..likelihoods import Discrete
+from ..likelihoods import Discrete, Likelihood
 from .curvature import Curvature
 from .model import Model
 from .optimise import Climbed, Step, optimise, value_at
@@ -31,6 +31,8 @@ def separable(model: Model, n: int, p: int) -> bool:
     """Whether to try it with n rows and p columns: nobody said how length scales should be learned."""
     free = model.tied and not model.priors and model.limits is None and bool(model.scales.any())
     fewest = _LABELS if isinstance(model.likelihood, Discrete) else 0
+    if isinstance(model.likelihood, Likelihood) and model.likelihood.waits:
+        return False  # rows without label are many, and say little of single columns
     return free and 1 < p <= MOST_COLUMNS and n >= max(_ROWS * p, fewest)
 
 

@@ -5,6 +5,7 @@ from .base import Discrete, Likelihood, Prediction, Site, Tilted
 from .gaussian import Gaussian
 from .laplace import Laplace
 from .logit import Logit
+from .null_category import NullCategory
 from .ordinal import Ordinal
 from .poisson import Poisson
 from .probit import Probit
@@ -17,6 +18,7 @@ __all__ = [
     "Laplace",
     "Likelihood",
     "Logit",
+    "NullCategory",
     "Ordinal",
     "Poisson",
     "Prediction",

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .._types import Floats, Rows
+from .._types import Floats, Mask, Rows
 from ..errors import ParameterError
 from ..numerics.parameters import Parametrised
 from ..numerics.quadrature import TiltedMoments as Tilted
@@ -69,6 +69,8 @@ class Likelihood(Parametrised, ABC):
     """Whether targets are counts, and the logarithm of their mean is linear in the latent value."""
     conjugate: ClassVar[bool] = False
     """Whether p(y | f) is Gaussian in f, which makes every site exact, whatever the cavity."""
+    waits: ClassVar[bool] = False
+    """Whether a row whose site would have a negative precision has none, until others tell it which side to take."""
 
     @abstractmethod
     def log_prob(self, y: Floats, f: Floats) -> Floats:
@@ -174,6 +176,14 @@ class Likelihood(Parametrised, ABC):
     def for_new_rows(self) -> Self:
         """Return the likelihood of rows that are not training rows."""
         return self
+
+    def for_selection(self) -> Self:
+        """Return the likelihood that rows are selected by, where the projected posterior is fitted afterwards."""
+        return self
+
+    def told(self, y: Floats) -> Mask:
+        """Return which targets are known: the others can have no loss."""
+        return np.ones(np.shape(y), dtype=bool)
 
     def check_targets(self, y: Floats) -> None:
         """Raise ParameterError when some target is impossible under this likelihood."""

@@ -11,6 +11,7 @@ from .base import Likelihood
 from .gaussian import Gaussian
 from .laplace import Laplace
 from .logit import Logit
+from .null_category import NullCategory
 from .ordinal import Ordinal
 from .probit import Probit
 from .student_t import StudentT
@@ -22,6 +23,7 @@ __all__ = ["in_parts", "row_bytes"]
 _NUMBERS: dict[type[Likelihood], int] = {
     Gaussian: 16,
     Probit: 24,
+    NullCategory: 48,
     Ordinal: 120,
     Laplace: 48,
     Logit: 240,

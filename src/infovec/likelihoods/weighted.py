@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from .._types import Floats, Rows
+from .._types import Floats, Mask, Rows
 from ..errors import ParameterError
 from ..numerics.parameters import Parametrised
 from .base import Discrete, Likelihood, Prediction, Site, Tilted
@@ -96,6 +96,10 @@ class Weighted(Likelihood):
     def conjugate(self) -> bool:  # type: ignore[override]
         return self.likelihood.conjugate
 
+    @property
+    def waits(self) -> bool:  # type: ignore[override]
+        return self.likelihood.waits
+
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         weight = np.asarray(self.weight)
         if weight.ndim and np.ndim(f) == 2:
@@ -171,6 +175,15 @@ class Weighted(Likelihood):
 
     def for_new_rows(self) -> Any:
         return self.likelihood.for_new_rows()
+
+    def for_selection(self) -> Any:
+        inside = self.likelihood.for_selection()
+        return (
+            self if inside == self.likelihood else _unchecked(replace(self, likelihood=inside, weight=1.0), self.weight)
+        )
+
+    def told(self, y: Floats) -> Mask:
+        return self.likelihood.told(y)
 
     def check_targets(self, y: Floats) -> None:
         self.likelihood.check_targets(y)

@@ -159,7 +159,8 @@ class AllRows(Machine):
         give_back()
         likelihood, own, spread = self.calibrated(known, rows, run.last), self.likelihood, None
         if isinstance(own, Likelihood) and not isinstance(own, Discrete):
-            spread = residuals(self.data, own, known, rows, self.learned, run.last)
+            real = self.data.real(rows)
+            spread = residuals(self.data, own, known[:, real], rows[real], self.learned, run.last)
         return asked, Result(
             posterior, likelihood, active, *found_sites, found.log_evidence, found.converged, found.sweeps,
             self._observations(left_out), dtype, spread, told,

@@ -107,8 +107,10 @@ def together(
     kernel = parts[0].posterior.kernel
     inputs = kernel.in_double(data.given.inside[active])
     posterior = SeparatePosterior(kernel, inputs, tuple(part.posterior for part in parts))
-    weight = likelihood.take(rows).weight
-    told = LeftOut(np.stack([part.left_out for part in parts], axis=2), data.y[rows].astype(np.intp), weight)
+    labels, weight = data.y[rows].astype(np.intp), likelihood.take(rows).weight
+    known, tells = np.stack([part.left_out for part in parts], axis=2), (labels >= 0) & data.real(rows)
+    weight = None if weight is None else (weight * data.count(rows))[tells]  # an image does not count here
+    told = LeftOut(known[:, tells], labels[tells], weight)
     before = np.cumsum([0.0, *(part.log_evidence for part in parts)])
     sweeps = [
         sweep._replace(log_evidence=start + sweep.log_evidence)

@@ -11,7 +11,7 @@ from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..learning import Model, Step, refine_scales
 from ..likelihoods import Probit
-from ..likelihoods.classes import ClassLikelihood
+from ..likelihoods.classes import ClassLikelihood, against_rest
 from ..selection import Driver, InTurns
 from .one_function import FactorisedFunction, OneFunction, ProjectedFunction
 from .staged import Objective, Stage, Staged
@@ -51,11 +51,12 @@ class ClassMachine(Staged):
 
     def one(self, c: int, wanted: int) -> OneFunction:
         """Return a machine of one class against the rest, to select rows by."""
-        y, weight = self.data.y == c, self.likelihood.weight
-        share = np.clip(np.average(y, weights=weight), 0.5 / len(y), 1.0 - 0.5 / len(y))
+        y, weight = against_rest(self.data.y, c), self.likelihood.weight
+        count = np.abs(y) if weight is None else np.abs(y) * weight  # without label there is none
+        share = np.clip(np.average(y > 0.0, weights=count), 0.5 / len(y), 1.0 - 0.5 / len(y))
         kind = ProjectedAgainstRest if self.all_rows else FactorisedFunction
         return kind(
-            replace(self.data, y=np.where(y, 1.0, -1.0)), self.kernel, Probit(float(ndtri(share))),
+            replace(self.data, y=y), self.kernel, Probit(float(ndtri(share))),
             replace(self.work, wanted=wanted), self.choices, self.learned,
         )  # fmt: skip
 
@@ -77,7 +78,7 @@ class ClassMachine(Staged):
         return refine_scales(objective, model, SHORTER, watch) if self.refines(self.data.n) else model
 
     def refines(self, n: int) -> bool:
-        return n >= TELLING
+        return n >= TELLING and bool(np.all(self.data.y >= 0))  # labels spread to rows without, which tell them back
 
     def taking_turns(self) -> Driver | InTurns:
         """Return a selector that lets the classes take turns; without labels there is nothing to take turns for."""

@@ -29,6 +29,8 @@ class Data:
         Rows that never become active: they tell how well others are predicted.
     group : array of int, optional
         The same number for rows of equal inputs.
+    kin : array of int, optional
+        The same number for a row and its images.
     beside : int
         Bytes of rows that are given and take no part.
     """
@@ -40,6 +42,7 @@ class Data:
     held_back: Mask
     group: Rows | None = None
     beside: int = 0
+    kin: Rows | None = None
 
     @property
     def n(self) -> int:
@@ -115,6 +118,7 @@ class Data:
             self, X=self._some(rows), y=self.y[rows], given=self.given.take(rows, copied=False),
             priority=self.priority[rows],
             held_back=self.held_back[rows], group=self.groups_of(rows),
+            kin=None if self.kin is None else self.kin[rows],
         )  # fmt: skip
 
     def _some(self, rows: Rows) -> Inputs:
@@ -123,6 +127,14 @@ class Data:
     def groups_of(self, rows: Rows) -> Rows | None:
         """Return which of some rows have equal inputs."""
         return None if self.group is None else self.group[rows]
+
+    def real(self, rows: Rows) -> Mask:
+        """Return which of some rows are no images of others: predictions will be of such."""
+        return np.ones(len(rows), dtype=bool) if self.given.virtual is None else ~self.given.virtual[rows]
+
+    def count(self, rows: Rows) -> Rows:
+        """Return of how many rows and images each of some rows is one."""
+        return np.ones(len(rows), dtype=np.intp) if self.kin is None else np.bincount(self.kin)[self.kin[rows]]
 
     def in_precision(self, kernel: Kernel, dtype: str) -> Self:
         """Return the same with inputs in the precision of the products."""

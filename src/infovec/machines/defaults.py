@@ -8,11 +8,11 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from .._types import Floats, Inputs
+from .._types import Floats, Inputs, Mask
 from ..errors import ParameterError
 from ..kernels import RBF, Bias, Kernel
 from ..kernels.geometry import scale_columns
-from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, Ordinal, Poisson, Probit, StudentT
+from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, NullCategory, Ordinal, Poisson, Probit, StudentT
 from ..numerics.moments import Moments
 from ..numerics.outliers import usual_reach
 from ..runtime import at_once
@@ -21,6 +21,7 @@ from ..shards import FarInputs, View
 __all__ = [
     "CLASS_LIKELIHOODS",
     "CLASS_VARIANCE",
+    "NULL_WIDTH",
     "ORDINAL_VARIANCE",
     "REAL_LIKELIHOODS",
     "centre_and_spread",
@@ -28,6 +29,7 @@ __all__ = [
     "default_kernel",
     "latent_variance",
     "length_scales",
+    "missing_share",
     "named",
     "ordinal",
     "real_score",
@@ -38,6 +40,9 @@ CLASS_VARIANCE: Final = 100.0
 
 ORDINAL_VARIANCE: Final = 5.0
 """The same for ordered categories, where a category is an interval of the latent function."""
+
+NULL_WIDTH: Final = 0.4
+"""Of a null category, in standard deviations of the latent function."""
 
 _CONSTANT = 1e-13  # of the largest target: differences that are rounding
 _NOISE_SHARE = 0.1  # of the variance of real targets
@@ -174,6 +179,19 @@ def _class_bias(y: Floats, weight: _Weight) -> float:
     return float(ndtri(np.average(y > 0, weights=weight)))
 
 
+def missing_share(known: Mask, weight: _Weight) -> float:
+    """Share of rows without label, one of either kind counted beside them."""
+    count = np.ones(len(known)) if weight is None else weight
+    return float((count[~known].sum() + 1.0) / (count.sum() + 2.0))
+
+
+def _null_category(y: Floats, weight: _Weight) -> NullCategory:
+    known = y != 0.0
+    missing = missing_share(known, weight)
+    bias = _class_bias(y[known], None if weight is None else weight[known])
+    return NullCategory(bias, NULL_WIDTH * float(np.sqrt(CLASS_VARIANCE)), missing, missing)
+
+
 def _gaussian(y: Floats, weight: _Weight) -> Gaussian:
     return Gaussian(_NOISE_SHARE * _spread(y, weight), bias=float(np.average(y, weights=weight)))
 
@@ -202,6 +220,7 @@ def ordinal(y: Floats, n_categories: int, variance: float, weight: _Weight = Non
 CLASS_LIKELIHOODS: Final[Mapping[str, _Maker]] = {
     "probit": lambda y, weight: Probit(bias=_class_bias(y, weight)),
     "logit": lambda y, weight: Logit(bias=1.7 * _class_bias(y, weight)),
+    "null_category": lambda y, weight: _null_category(y, weight),
 }
 REAL_LIKELIHOODS: Final[Mapping[str, _Maker]] = {
     "gaussian": _gaussian,

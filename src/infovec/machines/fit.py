@@ -4,6 +4,8 @@ import logging
 import time
 from typing import NamedTuple
 
+import numpy as np
+
 from ..learning import Learning, Step
 from ..runtime import Callback, Deadline, Interruption, Listener, StopReason, give_back
 from ..selection import Chooser, Patience
@@ -34,6 +36,16 @@ class Course(NamedTuple):
     def of(cls, seconds: float, callback: Callback | None) -> "Course":
         """Return one that begins now."""
         return cls(time.perf_counter() + seconds, seconds, callback)
+
+    def half(self) -> "Course":
+        """Return one that ends when half of the time is over; the rest is for what comes after."""
+        return (
+            self if self.seconds == np.inf else Course(self.end - 0.5 * self.seconds, 0.5 * self.seconds, self.callback)
+        )
+
+    def run_on(self) -> "Course":
+        """Return one that begins now and ends as long after the end of this as that was after its beginning."""
+        return Course.of(max(self.end + self.seconds - time.perf_counter(), _AT_LEAST * self.seconds), self.callback)
 
     def run(self, selector: Chooser, listener: Listener, learned: float = 0.0) -> Run:
         """Return the rest of it, after so many seconds of learning."""

@@ -15,6 +15,7 @@ from ..inference import (
     Watch,
     best_spread,
     infer,
+    leave_out_together,
     left_out,
     sharp_sites,
     some_rows,
@@ -23,13 +24,13 @@ from ..inference import (
 )
 from ..inference import cost as sweep_cost
 from ..learning import EvidenceByTask, Model, ProjectedEvidence, Step, refine_scales
-from ..likelihoods import Discrete, Gaussian, Likelihood, total_weight
+from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, total_weight, weighted
 from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior
 from ..runtime import Deadline, StopReason, best_of_three, give_back, own_threads
 from ..selection import Driver, GainDriver, Patience
 from ..selection.cost import calibrate, predict_seconds
 from ..selection.precision import sufficient_precision
-from ..shards import Basis, GivenRows, Shard, SiteShard, WithSites
+from ..shards import Basis, GivenRows, Shard, SiteShard, WithSites, together
 from .all_rows import SELECTION, AllRows, Projected, Sites
 from .budget import Needs, Sizes, inference_need, selection_need
 from .by_task import by_task, evidence_by_task, stage_of_tasks, whole_tasks
@@ -49,6 +50,7 @@ _SHORTER = 1.2  # factor between length scales that are tried by rows left out
 _TELLING = 1000  # rows at least for that
 _TIMED, _CALIBRATED = 50, 200  # rows to time a prediction on, and those that calibration has whatever the time
 _NO_NOISE = 1e-6  # share of the prior variance
+_ROUGH, _SIDES_TAKEN = 0.1, 60  # tolerance of sites, and sweeps, where rows wait for a side to take
 _TRIALS = 150  # predictions of all rows that it takes, at most
 
 
@@ -71,7 +73,7 @@ class OneFunction(Machine):
     @property
     def starts_from_sites(self) -> bool:
         """Whether the sites that selection finds are those of this likelihood."""
-        return not self.choices.rule.noiseless
+        return not self.choices.rule.noiseless and self.selecting == self.likelihood
 
     @abstractmethod
     def single_is_enough(self) -> bool:
@@ -192,8 +194,15 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
     def selecting(self) -> Likelihood:
         """The likelihood; by variance almost none: then what is left is that of a pivoted Cholesky factor."""
         if not self.choices.rule.noiseless:
-            return self.likelihood
+            return self._each_for_itself(self.likelihood.for_selection())
         return Gaussian(_NO_NOISE * max(float(np.mean(self.kernel.diag(self.data.X[:1000]))), 1e-300))
+
+    def _each_for_itself(self, likelihood: Likelihood) -> Likelihood:
+        """Return a likelihood with the weights that rows would have if images were rows of their own."""
+        if self.data.kin is None or not isinstance(likelihood, Weighted):
+            return likelihood
+        weight = likelihood.weight * self.data.count(np.arange(self.data.n))
+        return likelihood.likelihood if np.allclose(weight, 1.0) else weighted(likelihood.likelihood, weight)
 
     def single_is_enough(self) -> bool:
         data = self.data
@@ -215,21 +224,40 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
     def settle(
         self, shards: Sequence[WithSites], sites: Sites | None, watch: Watch | None, deadline: Deadline
     ) -> Inference:
+        if self.likelihood.waits:  # rows go on taking sides for long, which changes little
+            return infer(cast(Sequence[SiteShard], shards), sites, _ROUGH, _SIDES_TAKEN, watch=watch, rescue=True)
         return infer(cast(Sequence[SiteShard], shards), sites, self.site_tolerance, watch=watch, rescue=True)
 
     def posterior(self, X: Inputs, basis: Basis, found: Inference) -> Posterior:
         return ProjectedPosterior(self.kernel, X, basis.L, *found.beliefs)
 
     def left_out(self, projected: Projected) -> Floats:
-        return left_out(
+        known = left_out(
             cast(Sequence[SiteShard], projected.shards), projected.found.beliefs,
             self.data.groups_of(projected.rows), projected.some,
         )  # fmt: skip
+        return known if self.data.kin is None else self._without_images(projected, known, self.data.kin)
+
+    def _without_images(self, projected: Projected, known: Floats, kin: Rows) -> Floats:
+        """Return what is known of rows without their images, too, where they have any."""
+        rows = np.flatnonzero((np.bincount(kin)[kin] > 1) & np.isin(kin, kin[projected.rows]))
+        posterior, X = projected.posterior, self.kernel.in_double(self.data.given.inside[rows])
+        assert isinstance(posterior, ProjectedPosterior)
+        precision, b = np.sum(together(projected.shards).map("sites", rows), axis=0)
+        factors = posterior.L, posterior.Q, posterior.beta
+        K, prior = self.kernel(X, posterior.X), self.kernel.diag(X)
+        found = leave_out_together(K, prior, factors, (precision, b), kin[rows])
+        order = np.argsort(projected.rows)
+        here = np.isin(rows, projected.rows)
+        known[:, order[np.searchsorted(projected.rows, rows[here], sorter=order)]] = found[:, here]
+        return known
 
     def calibrated(self, known: Floats, rows: Rows, left: float) -> Likelihood:
         if not self.choices.calibrate or not isinstance(self.likelihood, Discrete):
             return self.likelihood
-        likelihood, y = self.likelihood.take(rows), self.data.y[rows]
+        real = self.data.real(rows)
+        rows, known = rows[real], known[:, real]
+        likelihood, y = cast(Discrete, self._each_for_itself(self.likelihood)).take(rows), self.data.y[rows]
         if np.isfinite(left):
             few = np.arange(len(y))[:_TIMED]
             once = partial(likelihood.take(few).log_proba, *known[:, few])
@@ -277,4 +305,4 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
         return refine_scales(objective, model, _SHORTER, watch) if self.refines(self.data.n) else model
 
     def refines(self, n: int) -> bool:
-        return spreads(self.likelihood) and n >= _TELLING
+        return spreads(self.likelihood) and n >= _TELLING and bool(self.likelihood.told(self.data.y).all())

@@ -109,6 +109,8 @@ def prepare(
     wanted, held_back = _how_many(settings.n_active, n, priority)
     initial = _initial(settings, sample, wanted)
     held_back[initial] = False
+    if sample.kin is not None:  # an image would tell of its row
+        held_back &= np.bincount(sample.kin)[sample.kin] == 1
     schedule = Schedule.choose(settings.block_size, settings.pool_size, n, wanted)
     if kind.all_rows and wanted >= n and settings.block_size is None:  # in which order does not matter
         schedule = Schedule.in_blocks(n, wanted)
@@ -127,7 +129,7 @@ def prepare(
     calibrate = settings.learns and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
     blur = n_functions == 1 and not calibrate if settings.blur is None else settings.blur
     machine = kind(
-        Data(X, y, sample, priority, held_back, sample.group), kernel, likelihood,
+        Data(X, y, sample, priority, held_back, sample.group, kin=sample.kin), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
         Choices(settings.rule, blur, calibrate, settings.keep, places, settings.dtype, settings.refine),
     )  # fmt: skip

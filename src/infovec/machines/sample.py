@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from typing import Self, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from .._types import Array, Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
@@ -119,6 +120,31 @@ class Sample:
             group=None if alone else group[first[np.argsort(rank)]],
         )  # fmt: skip
 
+    def with_images(self, images: Inputs, source: Rows) -> Self:
+        r"""Return the same with images of some rows, which have their targets; a row and its k images share its weight.
+
+        .. math:: w_i / (1 + k_i)
+
+        Parameters
+        ----------
+        images : inputs
+        source : array of int
+            The row here that each comes from.
+        """
+        n, m = len(self.rows), len(source)
+        both = np.append(np.arange(n), source)
+        count = np.bincount(both, minlength=n)
+        weight = (np.ones(n) if self.weight is None else self.weight) / count
+        X = (
+            sparse.vstack([self.X, images], format="csr")
+            if sparse.issparse(self.X)
+            else np.concatenate([self.X, images])
+        )
+        group = None if self.group is None else np.append(self.group, n + np.arange(m))
+        return replace(
+            self, X=X, y=self.y[both], rows=self.rows[both], weight=weight[both], group=group,
+        )  # fmt: skip
+
     def counted(self) -> Self:
         """Return the same with weights that say for how many observations rows stand; see ``counting``."""
         if self.weight is None or told_apart(self.y, self.weight, self.group):
@@ -132,6 +158,17 @@ class Sample:
             return False
         some = self.X[:2].astype(np.float64)
         return kernel is None or np.allclose(kernel.diag(some), np.diagonal(kernel(some, some)))
+
+    @property
+    def virtual(self) -> Mask | None:
+        """Which rows are images of others, whose numbers they have; None if there are none."""
+        images = self.place[self.rows] != np.arange(len(self.rows))
+        return images if images.any() else None
+
+    @property
+    def kin(self) -> Rows | None:
+        """The same number for a row and its images, which count as one observation; None if there are no images."""
+        return None if self.virtual is None else self.rows
 
     @property
     def inside(self) -> Inputs:

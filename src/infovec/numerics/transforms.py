@@ -8,7 +8,18 @@ from scipy.special import expit, logit
 
 from .._types import Floats
 
-__all__ = ["IDENTITY", "INCREASING", "LOG", "SIGMOID", "SOFTPLUS", "TRANSFORMS", "Above", "Interval", "Transform"]
+__all__ = [
+    "IDENTITY",
+    "INCREASING",
+    "LOG",
+    "SHARE",
+    "SIGMOID",
+    "SOFTPLUS",
+    "TRANSFORMS",
+    "Above",
+    "Interval",
+    "Transform",
+]
 
 _ANY_UNIT = 200.0  # a logarithm that a parameter does not reach in any unit, and whose exponential has a square
 
@@ -133,6 +144,12 @@ class Interval(Transform):
         return _scale(gradient, value * (1.0 - value / self.high))
 
 
+class Share(Interval):
+    """A probability: the same between 0 and 1, but learning begins where it is told to, near an end as well."""
+
+    start_bounds = (-np.inf, np.inf)
+
+
 class Increasing(Transform):
     r"""An increasing sequence, :math:`\theta_k = t_1 + e^{t_2} + \dots + e^{t_k}` (LSH05 2.4)."""
 
@@ -163,5 +180,6 @@ IDENTITY: Final = Identity()
 INCREASING: Final = Increasing()
 LOG: Final = Log()
 SOFTPLUS: Final = Softplus()
+SHARE: Final = Share(1.0)
 SIGMOID: Final = Interval(1.0)
 TRANSFORMS: Final[dict[str, Transform]] = {"log": LOG, "softplus": SOFTPLUS, "sigmoid": SIGMOID}

@@ -68,12 +68,18 @@ def _answers(model: Any, most: int) -> list[str]:
         return [f"{mean:.4g} ± {std:.2g}" for mean, std in zip(*model.predict(X, return_std=True), strict=True)]
 
 
+def _marks(model: Any, most: int) -> list[str]:
+    """What is said of rows that are images of others."""
+    virtual = first(getattr(model, "virtual_", np.zeros(most, dtype=bool)))
+    return [", image" if one else "" for one in virtual]
+
+
 def _images(contents: Contents, rows: Array, pixels: Array, answers: list[str]) -> str:
     low, high = float(pixels.min()), float(pixels.max())
     figures = [
         f'<figure><img alt="row {row + contents.first_row}" src="{image(one, low, high)}">'
-        f"<figcaption>row {row + contents.first_row}<br>{escape(answer)}</figcaption></figure>"
-        for row, one, answer in zip(rows, pixels, answers, strict=False)
+        f"<figcaption>row {row + contents.first_row}{mark}<br>{escape(answer)}</figcaption></figure>"
+        for row, one, answer, mark in zip(rows, pixels, answers, _marks(contents.model, len(rows)), strict=False)
     ]
     said = f"The first {len(pixels)} rows in order of inclusion, each with what the model predicts for it."
     return paragraph(said, soft=True) + '<div class="images">' + "\n".join(figures) + "</div>"
@@ -86,11 +92,13 @@ def _table(contents: Contents, rows: Array, X: Array, answers: list[str]) -> str
     )
     score = contents.history.get("score", np.full(len(rows), np.nan))
     place = [contents.names.index(name) for name in columns]
+    marks = _marks(contents.model, len(rows))
     lines = []
     for k, x in enumerate(X):
         cells = [_number(x[j]) for j in place] if X.ndim == 2 else [str(x)[:80]]
         told = f"{score[k]:.3g}" if np.isfinite(score[k]) else "-"
-        lines.append([k + 1, int(rows[k]) + contents.first_row, told, answers[k], *cells])
+        row = int(rows[k]) + contents.first_row
+        lines.append([k + 1, f"{row}{marks[k]}" if marks[k] else row, told, answers[k], *cells])
     said = f"The first {len(X)} rows in order of inclusion, each with what the model predicts for it{which}."
     return paragraph(said, soft=True) + table(head, lines, words=0)
 

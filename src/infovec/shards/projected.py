@@ -185,8 +185,10 @@ class ProjectedShard(OnRows, WithSites[Sums]):
         tilted: Tilted = in_parts(type(likelihood).tilted, likelihood, y, cavity.cavity_mean, var, n_threads())
         on_u = likelihood.site(y, cavity.cavity_mean, var, tilted)
         blurred = np.maximum(1.0 + on_u.precision * blur, 1e-12)
-        flat = self.proper & (on_u.precision < 0.0)  # b = g matches the mean
-        return tilted, Site(np.where(flat, 0.0, on_u.precision / blurred), np.where(flat, tilted.g, on_u.b / blurred))
+        flat = (self.proper | likelihood.waits) & (on_u.precision < 0.0)
+        begun = (self.precision[at] != 0.0) | (self.b[at] != 0.0) | (not likelihood.waits)  # a row waits until then
+        shift = np.where(begun, tilted.g, 0.0)  # b = g matches the mean
+        return tilted, Site(np.where(flat, 0.0, on_u.precision / blurred), np.where(flat, shift, on_u.b / blurred))
 
     def sweep(self, beliefs: Beliefs, damping: float, still: float, pace: float) -> Swept[Sums]:
         """Update the sites of all open rows at once, each from its own cavity.

@@ -10,7 +10,7 @@ from ...errors import ModelFileError
 from ...likelihoods import Discrete, Likelihood
 from ...likelihoods.classes import ClassLikelihood
 from ...numerics.residuals import LEVELS
-from ...persistence.values import array, array_of_floats, flag, must, number, text, whole
+from ...persistence.values import array, array_of_floats, flag, must, number, refuse, text, whole
 from ...posterior import SeparatePosterior
 from .history import check_diagnostics, check_history
 from .posterior import check_kernel, check_posterior, near_inputs, same_inputs, same_kernel
@@ -128,11 +128,17 @@ def _active(value: object, where: str, about: About) -> None:
         raise ModelFileError(
             f"{where} must be row numbers from 0 to {n - 1}, and has {int(rows.min())} to {rows.max()}"
         )
-    first, index = np.unique(rows, return_index=True, return_inverse=True)[1:]
-    again = np.flatnonzero(first[index] != np.arange(len(rows)))
+    virtual = np.asarray(about.fitted.get("virtual_", False))  # images have the numbers of the rows that they are of
+    own = np.flatnonzero(~virtual) if virtual.dtype == bool and virtual.shape == rows.shape else np.arange(len(rows))
+    first, index = np.unique(rows[own], return_index=True, return_inverse=True)[1:]
+    again = np.flatnonzero(first[index] != np.arange(len(own)))
     X = about.fitted["posterior_"].X
-    if again.size and not same_inputs(X[again], X[first[index[again]]]):
-        raise ModelFileError(f"{where} must be different row numbers, and has {int(rows[again[0]])} twice")
+    if again.size and not same_inputs(X[own[again]], X[own[first[index[again]]]]):
+        raise ModelFileError(f"{where} must be different row numbers, and has {int(rows[own[again[0]]])} twice")
+
+
+def _virtual(value: object, where: str, about: About) -> None:
+    array(value, where, "b", (about.n_active,))
 
 
 def _sites(value: object, where: str, about: About) -> None:
@@ -163,6 +169,16 @@ def _diagnostics(value: object, where: str, about: About) -> None:
     check_diagnostics(value, where, about.fitted["kernel_"].theta.size)
 
 
+def _unlabelled(value: object, where: str, about: About) -> None:
+    names = ("rows", "helps", "width", "log_evidence", "supervised_log_evidence", "loss", "supervised_loss")
+    if not isinstance(value, dict) or set(value) != set(names):
+        refuse(where, f"a dict of {', '.join(names)}", value)
+    whole(value["rows"], where, 1)
+    flag(value["helps"], where)
+    for name in names[2:]:
+        number(value[name], where, finite=False)
+
+
 FITTED: Final[dict[str, Check]] = {
     "n_samples_fit_": lambda value, where, about: whole(value, where, 1),
     "fit_seconds_": lambda value, where, about: number(value, where, 0.0),
@@ -186,8 +202,10 @@ FITTED: Final[dict[str, Check]] = {
     "site_mean_": _sites,
     "history_": _history,
     "diagnostics_": _diagnostics,
+    "virtual_": _virtual,
+    "unlabelled_": _unlabelled,
 }
 """The check of every fitted attribute, by name; it may look at those before it."""
 
-OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_", "tasks_"})
+OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_", "tasks_", "unlabelled_", "virtual_"})
 """Attributes that not every fitted estimator has."""

@@ -13,7 +13,12 @@ from ..weighted import WeightedDiscrete
 from .base import ClassLikelihood
 from .winner import ClassMoments
 
-__all__ = ["OneAgainstRest"]
+__all__ = ["OneAgainstRest", "against_rest"]
+
+
+def against_rest(labels: Rows, c: int) -> Floats:
+    """Return +1 for rows of a class, -1 for those of others, 0 for rows without label, which are -1."""
+    return np.where(labels == c, 1.0, np.where(labels < 0, 0.0, -1.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
