@@ -192,12 +192,13 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 course = self._course()
                 with given_client(client):
-                    machine = self._prepare(grouped(X, groups), y, sample_weight)
+                    rows = grouped(X, groups)
+                    machine = self._prepare(rows, y, sample_weight)
                 with checkpointed(self, checkpoint, machine) as noted:
                     self._train(machine, course, noted)
-                self._compare(X, y, sample_weight, course)
+                self._compare(rows, y, sample_weight, course)
                 if self.invariances is not None:
-                    fit_with_images(self, X, y, sample_weight, course)
+                    fit_with_images(self, rows, y, sample_weight, course)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
             self._rows = remembered(self._rows)
             end_fit(self, X, y, sample_weight)
