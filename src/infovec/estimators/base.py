@@ -192,7 +192,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 course = self._course()
                 with given_client(client):
-                    rows = grouped(X, groups)
+                    rows, self._rows = grouped(X, groups), None
                     machine = self._prepare(rows, y, sample_weight)
                 with checkpointed(self, checkpoint, machine) as noted:
                     self._train(machine, course, noted)
@@ -200,7 +200,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
                 if self.invariances is not None:
                     fit_with_images(self, rows, y, sample_weight, course)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
-            self._rows = remembered(self._rows)
+            self._rows = None if self._rows is None else remembered(self._rows)
             end_fit(self, X, y, sample_weight)
         return self
 

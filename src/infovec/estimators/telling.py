@@ -55,6 +55,11 @@ class Telling(Asking):
         ``active_`` numbers the rows as if they had been appended to those of ``fit``.
         """
         check_is_fitted(self)
+        if hasattr(self, "unlabelled_") or len(getattr(self, "virtual_", ())):
+            raise ParameterError(
+                "rows cannot be told to a model that has learned from rows without label, or from images of its rows; "
+                "fit it to all rows again"
+            )
         inputs, targets = self._told(X, y)
         weight = read_weight(sample_weight, len(targets))
         with kept(self):
