@@ -10,7 +10,7 @@ from scipy import sparse
 
 import infovec
 
-_OPTIONAL = ("infovec.onnx_export", "infovec.plots", "infovec.report", "infovec.cli", "infovec.demo")  # extras
+_OPTIONAL = ("infovec.onnx_export", "infovec.plots", "infovec.report", "infovec.cli", "infovec.demo", "infovec.activeml")
 
 
 def methods(protocol):

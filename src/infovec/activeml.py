@@ -13,7 +13,7 @@ try:
     from skactiveml.base import SingleAnnotatorPoolQueryStrategy
     from skactiveml.utils import MISSING_LABEL, is_labeled
 except ImportError as error:
-    raise ImportError("infovec.activeml needs scikit-activeml: pip install scikit-activeml") from error
+    raise ImportError("infovec.activeml needs scikit-activeml: pip install 'infovec[activeml]'") from error
 
 __all__ = ["InformationSampling"]
 

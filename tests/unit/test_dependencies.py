@@ -10,7 +10,7 @@ import oldest
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-MODULES = {"scikit-learn": "sklearn"}
+MODULES = {"scikit-learn": "sklearn", "scikit-activeml": "skactiveml"}
 BROUGHT = {"PIL": "matplotlib"}  # by what needs it itself
 
 
@@ -30,7 +30,7 @@ def test_every_import_is_declared():
     found -= {*sys.stdlib_module_names, "infovec"}
     extras = modules(
         one
-        for extra in ("cli", "parquet", "plot", "onnx", "distributed")
+        for extra in ("cli", "parquet", "plot", "onnx", "distributed", "activeml")
         for one in PROJECT["optional-dependencies"][extra]
     )
     assert {BROUGHT.get(name, name) for name in found} == modules(PROJECT["dependencies"]) | extras - {"onnxruntime"}
