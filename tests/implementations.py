@@ -10,7 +10,14 @@ from scipy import sparse
 
 import infovec
 
-_OPTIONAL = ("infovec.onnx_export", "infovec.plots", "infovec.report", "infovec.cli", "infovec.demo", "infovec.activeml")
+_OPTIONAL = (
+    "infovec.onnx_export",
+    "infovec.plots",
+    "infovec.report",
+    "infovec.cli",
+    "infovec.demo",
+    "infovec.activeml",
+)
 
 
 def methods(protocol):
