@@ -34,7 +34,7 @@ class Sizes:
     crescent: bool = True
 
 
-FULL = Sizes((6, 10, 20), (10, 20, 40, 100), 5)
+FULL = Sizes((6, 10, 20), (10, 20, 40, 100), 8)
 QUICK = Sizes((10,), (), 1, crescent=False)
 
 
