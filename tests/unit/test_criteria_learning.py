@@ -466,7 +466,7 @@ def test_two_hundred_irrelevant_inputs(approximation):
 @pytest.mark.parametrize("approximation", ["factorised", "projected"])
 def test_time_covers_learning_and_leaves_some_for_the_fit(approximation):
     X, y = waves(2000)
-    model = IVMRegressor(max_time=1.0, n_active=200, approximation=approximation, random_state=0).fit(X, y)
+    model = IVMRegressor(max_time=0.5, n_active=200, approximation=approximation, random_state=0).fit(X, y)
     assert len(model.history_.get("criterion", ())) < 60
     assert len(model.active_) > 20
     hasty = IVMRegressor(max_time=1e-3, n_active=200, approximation=approximation, random_state=0).fit(X, y)

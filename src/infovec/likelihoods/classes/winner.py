@@ -206,7 +206,7 @@ def _range(noise: Noise, rivals: _Rivals) -> tuple[Floats, Floats]:
         ends = ends + move
         if np.all(np.abs(move) < 0.05 * (ends[:, 1:] - ends[:, :1])):
             break
-    return ends[:, 0], ends[:, 1]
+    return ends.min(axis=1), ends.max(axis=1)  # rounding may let them change places
 
 
 def _trapezoid(noise: Noise, rivals: _Rivals, low: Floats, high: Floats, nodes: int) -> tuple[_Parts, Floats]:
