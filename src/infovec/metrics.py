@@ -11,7 +11,16 @@ import numpy as np
 from ._types import Array, Floats, Mask, Rows
 from .errors import ParameterError
 
-__all__ = ["ErrorReject", "Reliability", "error_reject_curve", "expected_calibration_error", "reliability_table"]
+__all__ = [
+    "Area",
+    "ErrorReject",
+    "Reliability",
+    "area_under_curve",
+    "brier_losses",
+    "error_reject_curve",
+    "expected_calibration_error",
+    "reliability_table",
+]
 
 
 class ErrorReject(NamedTuple):
@@ -172,3 +181,85 @@ def _table(probability: Floats, came_true: Mask, bins: int, equal: str) -> Relia
         np.bincount(at, weights=w, minlength=len(count))[full] / count[full] for w in (probability, came_true)
     )
     return Reliability(predicted, observed, count[full], edges)
+
+
+class Area(NamedTuple):
+    """Area under the ROC curve, and its standard error: infinite where the rows do not tell."""
+
+    value: float
+    standard_error: float
+
+
+def area_under_curve(y: Array, log_proba: Floats, classes: Array | None = None) -> Area:
+    r"""Share of pairs of rows of two classes that are in the right order, with DeLong's standard error.
+
+    .. math:: A_c = \frac{1}{n_c} \sum_{i: y_i = c} V_c(i), \qquad
+              V_c(i) = \frac{1}{n - n_c} \sum_{j: y_j \neq c}
+              \bigl( 1_{s_{ic} > s_{jc}} + \tfrac12 1_{s_{ic} = s_{jc}} \bigr)
+
+    with s the log odds of class c against the others, and V of a row of another class the mean over the rows of c.
+    With more than two classes it is the mean of A_c over those that occur. Given how many rows each class has, its
+    variance is, to first order, that of a sum of independent terms,
+
+    .. math:: \sum_k n_k \, \mathrm{V}_{i: y_i = k} \Bigl[ \frac1C \sum_c \frac{V_c(i)}{n_c(i)} \Bigr]
+
+    with n_c(i) the rows on the side of row i: n_c if it is of class c, the others if not. For two classes that is
+    the variance of DeLong and others (1988).
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+    log_proba : array of shape (n, C)
+        Log probabilities, or any numbers of which the differences rank the rows.
+    classes : array of shape (C,), optional
+
+    Returns
+    -------
+    value, standard_error : float
+        NaN when all rows are of one class. The error is infinite where a class has a single row, or no pair is in the
+        wrong order: nothing varies then that one could see.
+    """
+    log_proba = np.asarray(log_proba, dtype=np.float64)
+    names = np.arange(log_proba.shape[1]) if classes is None else np.asarray(classes)
+    own = (np.asarray(y)[:, None] == names).argmax(axis=1)
+    count = np.bincount(own, minlength=len(names))
+    there = np.flatnonzero(count)
+    if len(there) < 2:
+        return Area(float("nan"), float("nan"))
+    areas, terms = np.empty(len(there)), np.zeros(len(own))
+    for at, c in enumerate(there):
+        mine, odds = own == c, _log_odds(log_proba, c)
+        ahead, behind = np.sort(odds[mine]), np.sort(odds[~mine])
+        wins = np.where(mine, _share_below(behind, odds), 1.0 - _share_below(ahead, odds))
+        areas[at] = wins[mine].mean()
+        terms += wins / np.where(mine, len(ahead), len(behind)) / len(there)
+    value = float(areas.mean())
+    if count[there].min() < 2 or value in (0.0, 1.0):
+        return Area(value, float("inf"))
+    return Area(value, float(np.sqrt(sum(count[k] * np.var(terms[own == k], ddof=1) for k in there))))
+
+
+def _log_odds(log_proba: Floats, c: int) -> Floats:
+    """Log odds of a class against the others, which do not run together where it is almost certain."""
+    others = np.delete(log_proba, c, axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(log_proba[:, c] - np.logaddexp.reduce(others, axis=1), nan=0.0)
+
+
+def _share_below(sorted_values: Floats, x: Floats) -> Floats:
+    """Share of values below each x, equal ones counting half."""
+    sides = (np.searchsorted(sorted_values, x, side=side) for side in ("left", "right"))
+    return 0.5 * sum(sides, start=np.zeros(len(x))) / len(sorted_values)
+
+
+def brier_losses(y: Array, proba: Floats, classes: Array | None = None) -> Floats:
+    r"""Squared distance of probabilities from what came true, row by row; their mean is the Brier score.
+
+    .. math:: \sum_c (p_{ic} - 1_{y_i = c})^2
+
+    and half of it for two classes: the squared error of the probability of either.
+    """
+    own, proba = _read(y, proba, classes)
+    distance = proba.copy()
+    distance[np.arange(len(own)), own] -= 1.0
+    return np.einsum("ij,ij->i", distance, distance) / (2.0 if proba.shape[1] == 2 else 1.0)

@@ -15,7 +15,9 @@ from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.errors import ParameterError
 from infovec.evaluation import judge, shown
 from infovec.kernels import RBF, Bias, FromFunction
-from infovec.report.points import picture_shape
+from infovec.report.confusion import confusion
+from infovec.report.page import card, cards, page, section
+from infovec.report.shapes import picture_shape
 from infovec.report.write import render
 
 pytest.importorskip("matplotlib")
@@ -227,11 +229,11 @@ def test_a_report_leaves_pyplot_alone(tmp_path):
 
 
 PROBE = """<!DOCTYPE html><html><head><title>waiting</title></head><body style="margin:0">
-<iframe style="border:0;width:400px;height:20000px" srcdoc="{report}"></iframe>
+<iframe style="border:0;width:390px;height:20000px" srcdoc="{report}"></iframe>
 <iframe style="border:0;width:1200px;height:20000px" srcdoc="{report}"></iframe><script>
 const seen = frame => {{
   const page = frame.contentDocument, root = page.documentElement;
-  const inside = e => e.closest(".scroll") === null && e.closest("svg") === null;
+  const inside = e => !e.closest(".scroll") && !e.closest("svg") && e.tagName !== "TH";
   const wide = [...page.querySelectorAll("main *")].filter(e => inside(e) && e.scrollWidth > e.clientWidth + 1
     && e.clientWidth > 0 && getComputedStyle(e).display !== "inline");
   return [root.clientWidth, root.scrollWidth, getComputedStyle(page.body).backgroundColor,
@@ -242,18 +244,12 @@ onload = () => document.title = [...document.querySelectorAll("iframe")].map(see
 </script></body></html>"""
 
 
-@pytest.mark.parametrize(
-    ("scheme", "paper"), [(1, "rgb(250, 250, 250)"), (0, "rgb(20, 23, 27)")], ids=["light", "dark"]
-)
-def test_nothing_is_wider_than_the_screen(tmp_path, scheme, paper):
-    """At 400 and at 1200 pixels: the document, and every part of it that does not scroll by itself."""
+def looked_at(text, tmp_path, scheme):
+    """What a browser makes of a page at 390 and at 1200 pixels: widths, paper, and parts that are cut off."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:
         pytest.skip("needs Chromium to lay the page out: apt-get install chromium")
-    model = fast(IVMOrdinalClassifier, categories=list(WORDS)).fit(X[:100], GRADE[:100])
-    model.report(tmp_path / "r.html", X[100:], GRADE[100:], feature_names=["a" * 60, "b", "c " * 40])
-    report = html.escape((tmp_path / "r.html").read_text(encoding="utf-8"))
-    (tmp_path / "probe.html").write_text(PROBE.format(report=report), encoding="utf-8")
+    (tmp_path / "probe.html").write_text(PROBE.format(report=html.escape(text)), encoding="utf-8")
     done = subprocess.run(
         [
             browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
@@ -264,7 +260,106 @@ def test_nothing_is_wider_than_the_screen(tmp_path, scheme, paper):
     )  # fmt: skip
     title = re.search(r"<title>(.*?)</title>", done.stdout)
     assert title is not None, done.stderr[-2000:]
-    assert title[1].split(";") == [f"400|400|{paper}|", f"1200|1200|{paper}|"]
+    return title[1].split(";")
+
+
+LIGHT, DARK = "rgb(250, 250, 250)", "rgb(20, 23, 27)"
+
+
+@pytest.mark.parametrize(("scheme", "paper"), [(1, LIGHT), (0, DARK)], ids=["light", "dark"])
+def test_nothing_is_wider_than_the_screen(tmp_path, scheme, paper):
+    """The document, and every part of it that does not scroll by itself."""
+    model = fast(IVMOrdinalClassifier, categories=list(WORDS)).fit(X[:100], GRADE[:100])
+    model.report(tmp_path / "r.html", X[100:], GRADE[100:], feature_names=["a" * 60, "b", "c " * 40])
+    found = looked_at((tmp_path / "r.html").read_text(encoding="utf-8"), tmp_path, scheme)
+    assert found == [f"390|390|{paper}|", f"1200|1200|{paper}|"]
+
+
+@pytest.mark.parametrize("classes", [2, 10, 26])
+@pytest.mark.parametrize("names", ["{k}", "<class> number {k} of some"])
+def test_confusion_matrices_are_whole_on_any_screen(tmp_path, classes, names):
+    counts = np.random.default_rng(classes).integers(0, 1200, size=(classes, classes))
+    counts[0, 0] = 98765 if classes < 26 else 9876
+    matrix = confusion(counts, [names.format(k=k) for k in range(classes)])
+    assert "scroll" not in matrix.split("</table>")[0]
+    text = page("m", [section("s", cards(card(matrix, "Confusion matrix"), card("", "beside it")))])
+    assert looked_at(text, tmp_path, 1) == [f"390|390|{LIGHT}|", f"1200|1200|{LIGHT}|"]
+
+
+def test_the_commonest_confusions_are_told_in_words():
+    counts = np.diag([9, 9, 9, 9])
+    assert "everything is on the diagonal" in confusion(counts, list("abcd"))
+    counts[2, 1], counts[0, 3] = 5, 2
+    told = confusion(counts, ["ash", "elm", "oak", "fir"]).split("</table>")[1]
+    rows = re.findall(r"<td>(\w+)</td><td>(\w+)</td><td class=\"number\">(\d+)</td>", told)
+    assert rows == [("oak", "elm", "5"), ("ash", "fir", "2")]
+
+
+def test_nothing_is_blank_when_there_are_no_errors(tmp_path):
+    y = np.where(X[:, 0] > 0, "yes", "no")
+    far = X + 3.0 * np.sign(X[:, :1]) * np.array([1.0, 0.0, 0.0])
+    model = fast(IVMClassifier).fit(far[:100], y[:100])
+    model.report(tmp_path / "r.html", far[100:], y[100:])
+    _, words = read(tmp_path / "r.html")
+    assert judge(model, far[100:], y[100:]).right.all()
+    assert "None of the 60 rows is predicted wrong" in words
+    assert f"below {1 - 0.05 ** (1 / 60):.2%}" in words  # of which 60 rows without error are seen once in twenty times
+    assert "Error-reject curve" not in words
+    assert "everything is on the diagonal" in words
+    assert "No row is predicted wrong" in words
+
+
+def test_the_most_surprising_rows_come_first(tmp_path):
+    y = np.where(F > 0, "yes", "no")
+    model = fast(IVMClassifier).fit(X[:100], y[:100])
+    model.report(tmp_path / "r.html", X[100:], y[100:], X_train=X[:100], y_train=y[:100])
+    text, words = read(tmp_path / "r.html")
+    part = text.split("Most surprising")[1].split("</table>")[0]
+    rows = [int(row) for row in re.findall(r'<tr><td class="number">(\d+)</td>', part)]
+    found = judge(model, X[100:], y[100:])
+    assert rows == np.argsort(found.log_own, kind="stable")[:8].tolist()
+    assert f"{X[100 + rows[0], 1]:.4g}" in part
+    assert "fitted to the training rows" in words
+    regressor = fast(IVMRegressor).fit(X[:100], F[:100])
+    regressor.report(tmp_path / "r.html", X[100:], F[100:])
+    text, words = read(tmp_path / "r.html")
+    worst = int(np.argmin(judge(regressor, X[100:], F[100:]).log_density))
+    assert f'<td class="number">{worst}</td>' in text.split("Most surprising")[1].split("</table>")[0]
+    assert "fitted to the other test rows" in words
+
+
+def test_evidence_is_folded_away_and_columns_are_shown(tmp_path):
+    y = np.where(F > 0, "yes", "no")
+    fast(IVMClassifier).fit(X[:100], y[:100]).report(tmp_path / "r.html", X[100:], y[100:], feature_names=list("pqr"))
+    text, _ = read(tmp_path / "r.html")
+    before, inside = text.split("<details>")
+    assert "evidence" not in before.split("</style>")[1].lower().replace("class=", "")
+    assert "log evidence" in inside
+    assert len(re.findall(r'aria-label="mean prediction against [pqr]"', before)) == 3
+    with pytest.raises(ParameterError, match="training rows need both"):
+        fast(IVMClassifier).fit(X, y).report(tmp_path / "r.html", X, y, X_train=X)
+
+
+def test_a_model_that_is_no_better_than_a_constant_is_told_so(tmp_path):
+    y = np.random.default_rng(5).integers(2, size=160)
+    fast(IVMClassifier).fit(X[:100], y[:100]).report(tmp_path / "r.html", X[100:], y[100:])
+    assert "not clearly better than class frequencies" in read(tmp_path / "r.html")[1]
+
+
+def test_data_frames_lists_and_surprising_pictures(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame, y = pandas.DataFrame(X, columns=["height", "width", "depth"]), np.where(F > 0, "yes", "no")
+    model = fast(IVMClassifier).fit(frame[:100], y[:100])
+    model.report(tmp_path / "r.html", frame[100:], y[100:])
+    text, words = read(tmp_path / "r.html")
+    assert "Most surprising" in words
+    assert "mean prediction against width" in text
+    digits, label = load_digits(return_X_y=True)
+    model = IVMClassifier(kernel=RBF(30.0, 5.0), learn=None, n_active=12).fit(digits[:200], label[:200] == 3)
+    model.report(tmp_path / "r.html", digits[200:300], label[200:300] == 3)
+    text, words = read(tmp_path / "r.html")
+    assert text.count("data:image/png") == 12 + 24
+    assert "mean prediction against" not in text  # of single pixels
 
 
 def test_the_same_model_gives_the_same_report():

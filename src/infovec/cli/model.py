@@ -12,7 +12,7 @@ from ..persistence import about
 from ..persistence.values import must, number
 from .table import Table
 
-__all__ = ["Model", "as_list", "load_model", "n_active", "own_units", "save_model"]
+__all__ = ["Model", "as_list", "in_units", "load_model", "n_active", "own_units", "save_model"]
 
 _TABLE = "table"
 _ESTIMATORS = {"classify": "IVMClassifier", "regress": "IVMRegressor", "ordinal": "IVMOrdinalClassifier"}
@@ -75,4 +75,10 @@ def own_units(model: Model, most: int | None = None) -> Floats:
     """Return the first active rows, or all of them, in the units of the table."""
     vectors = as_list(model.estimator.active_vectors_)[0][:most]
     X = vectors.toarray() if hasattr(vectors, "toarray") else np.asarray(vectors, dtype=np.float64)
-    return X * np.array(model.table.scale) + np.array(model.table.centre)
+    return in_units(model.table, X)
+
+
+def in_units(table: Table, X: Floats, columns: Any = slice(None)) -> Floats:
+    """Return values of the model's columns, or of some of them, in the units of the table."""
+    found: Floats = X * np.array(table.scale)[columns] + np.array(table.centre)[columns]
+    return found

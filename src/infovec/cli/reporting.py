@@ -10,7 +10,7 @@ from ..errors import DataError
 from ..estimators.relevances import model_relevances
 from ..evaluation import Predictions, learning_curve
 from ..pac_bayes import Certificate
-from .model import Model, own_units
+from .model import Model, as_list, in_units, own_units
 
 __all__ = ["check_report", "write_report"]
 
@@ -46,13 +46,21 @@ def write_report(
         Some of these rows, for the learning curve.
     certificate : Certificate, optional
     """
-    from ..report import Contents, write_contents
+    from ..report import Contents, compared, dependences, write_contents
 
-    table, provenance = model.table, model.provenance
+    table, provenance, estimator = model.table, model.provenance, model.estimator
+    relevances = model_relevances(estimator, table.features, np.array(table.scale))
+    simple, fitted_to = ((), "")
+    if sample is not None and predictions is not None:
+        simple, fitted_to = compared(estimator, predictions, sample[0])
+    rows = as_list(estimator.active_vectors_)[0] if sample is None else sample[0]
+    found = dependences(estimator, rows, relevances, table.features)
     contents = Contents(
-        model.estimator, table.features, model_relevances(model.estimator, table.features, np.array(table.scale)),
-        own_units(model, _SHOWN), predictions, None if sample is None else learning_curve(model.estimator, *sample),
+        estimator, table.features, relevances,
+        own_units(model, _SHOWN), predictions, None if sample is None else learning_curve(estimator, *sample),
         provenance.get("plan"), {name: provenance.get(key) for key, name in _ORIGIN.items()}, table.target, 1,
-        certificate=certificate,
+        certificate=certificate, baselines=simple, fitted_to=fitted_to,
+        dependences=tuple(one._replace(values=in_units(table, one.values, one.column)) for one in found),
+        test_rows=None if sample is None or table.sparse else in_units(table, sample[0]),
     )  # fmt: skip
     write_contents(contents, path)

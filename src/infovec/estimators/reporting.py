@@ -44,11 +44,14 @@ class Reporting(Fitted):
         feature_names: Sequence[str] | None = None,
         image_shape: tuple[int, int] | str | None = "auto",
         certificate: Certificate | None = None,
+        X_train: object = None,
+        y_train: object = None,
     ) -> None:
         """Write one HTML file about the fitted model, which needs nothing else to be looked at.
 
-        Summary, cost, figures on test rows with their uncertainty, reliability, relevances, how learning and selection
-        went, and the active rows. Needs matplotlib (the ``plot`` extra).
+        Summary, figures on test rows with their uncertainty, beside simpler models, reliability, the most surprising
+        rows, what the columns do, the active rows, and folded away how the fit went. Needs matplotlib (the ``plot``
+        extra).
 
         Parameters
         ----------
@@ -63,11 +66,14 @@ class Reporting(Fitted):
             How a row becomes a picture. "auto" draws square pictures where the columns look like one, None never does.
         certificate : Certificate, optional
             What ``certify`` or ``fit_certified`` has returned.
+        X_train, y_train : array-like, optional
+            Rows of the fit: a linear model is fitted to them and compared on the test rows. Without them it is fitted
+            to the other test rows, fold by fold.
         """
         from ..report import write_report  # the one import that goes up: a method for what a layer above does
 
         check_is_fitted(self)
         write_report(
             self, path, X_test, y_test, plan=plan, feature_names=feature_names, image_shape=image_shape,
-            certificate=certificate,
+            certificate=certificate, X_train=X_train, y_train=y_train,
         )  # fmt: skip

@@ -4,6 +4,7 @@ Needs matplotlib (the ``plot`` extra).
 """
 
 from .curves import plot_error_reject, plot_reliability
+from .dependence import plot_dependence
 from .fitting import plot_evidence_history, plot_inclusions, plot_learning_curve, plot_relevances
 from .movie import plot_selection_movie
 from .numbers import plot_coverage, plot_predictions, plot_regression
@@ -14,6 +15,7 @@ __all__ = [
     "plot_classifier",
     "plot_coverage",
     "plot_decision_boundary",
+    "plot_dependence",
     "plot_error_reject",
     "plot_evidence_history",
     "plot_inclusions",

@@ -1,6 +1,7 @@
 """One HTML file about a fitted model, which needs nothing else to be looked at."""
 
-from .contents import Contents, contents
+from .contents import Contents, compared, contents
+from .dependences import dependences
 from .write import write_contents, write_report
 
-__all__ = ["Contents", "contents", "write_contents", "write_report"]
+__all__ = ["Contents", "compared", "contents", "dependences", "write_contents", "write_report"]

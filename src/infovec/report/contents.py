@@ -9,10 +9,14 @@ import numpy as np
 from .._types import Array, Floats
 from ..errors import ParameterError
 from ..estimators.relevances import Relevances, model_relevances
-from ..evaluation import LearningCurve, Predictions, judge, learning_curve
+from ..evaluation import Dependence, LearningCurve, Predictions, judge, learning_curve, targets_of
 from ..pac_bayes import Certificate
+from .baselines import Baseline, baselines
+from .dependences import dependences
+from .rows import numbers_of, picked, some_rows, taken
+from .shapes import picture_shape
 
-__all__ = ["CURVE_ROWS", "Contents", "contents"]
+__all__ = ["CURVE_ROWS", "Contents", "compared", "contents"]
 
 CURVE_ROWS = 2000
 """Test rows at most that the learning curve is made of."""
@@ -43,6 +47,14 @@ class Contents:
         Number of the first training row.
     image_shape : (int, int), "auto" or None
     certificate : Certificate, optional
+    baselines : tuple of Baseline
+        What simpler models do on the test rows.
+    fitted_to : str
+        Which rows the linear one of them was fitted to.
+    dependences : tuple of Dependence
+        What the most relevant columns do to predictions, in units people know.
+    test_rows : inputs, optional
+        The test rows, or the first of them, in units people know.
     """
 
     model: Any
@@ -57,6 +69,10 @@ class Contents:
     first_row: int = 0
     image_shape: Any = "auto"
     certificate: Certificate | None = None
+    baselines: tuple[Baseline, ...] = ()
+    fitted_to: str = ""
+    dependences: tuple[Dependence, ...] = ()
+    test_rows: Any = None
 
     @property
     def history(self) -> dict[str, Any]:
@@ -78,28 +94,44 @@ def contents(
     feature_names: Sequence[str] | None = None,
     image_shape: Any = "auto",
     certificate: Certificate | None = None,
+    X_train: Any = None,
+    y_train: Any = None,
 ) -> Contents:
     """Return the contents of the report that ``model.report`` writes."""
-    if (X_test is None) != (y_test is None):
-        raise ParameterError("test rows need both: X_test and y_test")
-    relevances = model_relevances(model, feature_names)
+    for X, y, name in ((X_test, y_test, "test"), (X_train, y_train, "train")):
+        if (X is None) != (y is None):
+            raise ParameterError(f"{name}{'' if name == 'test' else 'ing'} rows need both: X_{name} and y_{name}")
+    relevances, names = model_relevances(model, feature_names), column_names(model, feature_names)
+    vectors = dense(first(model.active_vectors_))
     predictions = curve = None
+    simple, fitted_to = tuple[Baseline, ...](), ""
     if X_test is not None:
         predictions = judge(model, X_test, y_test)
-        curve = learning_curve(model, *some_rows(X_test, y_test))
+        rows = some_rows(X_test, CURVE_ROWS)
+        curve = learning_curve(model, picked(X_test, rows), np.asarray(y_test)[rows])
+        simple, fitted_to = compared(model, predictions, X_test, X_train, y_train)
+    drawn = picture_shape(vectors, image_shape) is None
     return Contents(
-        model, column_names(model, feature_names), relevances, dense(first(model.active_vectors_)), predictions, curve,
-        None if plan is None else plan._asdict(), image_shape=image_shape,
-        certificate=certificate,
+        model, names, relevances, vectors, predictions, curve,
+        None if plan is None else plan._asdict(), image_shape=image_shape, certificate=certificate,
+        baselines=simple, fitted_to=fitted_to, test_rows=X_test,
+        dependences=dependences(model, vectors if X_test is None else X_test, relevances, names) if drawn else (),
     )  # fmt: skip
 
 
-def some_rows(X: Any, y: Any) -> tuple[Any, Any]:
-    """Return at most CURVE_ROWS rows, evenly spaced; of data frames, too."""
-    rows = np.unique(np.linspace(0, len(y) - 1, min(len(y), CURVE_ROWS)).astype(np.intp))
-    return X.iloc[rows] if hasattr(X, "iloc") else (
-        np.asarray(X)[rows] if isinstance(X, list) else X[rows]
-    ), np.asarray(y)[rows]
+def compared(
+    model: Any, predictions: Predictions, X: Any, X_train: Any = None, y_train: Any = None
+) -> tuple[tuple[Baseline, ...], str]:
+    """Return what simpler models do on the test rows X, and which rows the linear one was fitted to."""
+    rows, train = numbers_of(X), None
+    if rows is None:
+        rows = np.zeros((taken(X), 1))  # a linear model of nothing is left out below
+        return baselines(predictions, rows)[-1:], ""
+    if X_train is not None:
+        seen = targets_of(model, y_train)
+        train = numbers_of(X_train), seen
+    found = baselines(predictions, rows, train if train is not None and train[0] is not None else None)
+    return found, "the training rows" if train is not None else "the other test rows, fold by fold"
 
 
 def column_names(model: Any, given: Sequence[str] | None) -> tuple[str, ...]:

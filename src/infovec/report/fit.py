@@ -1,4 +1,4 @@
-"""Sections about the fit: summary, cost, relevances, how it went."""
+"""Sections about the fit: summary, cost, how it went."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -16,12 +16,10 @@ from ..plots import (
     plot_regression,
 )
 from .contents import Contents
-from .page import card, cards, definitions, escape, paragraph, section, table
+from .page import card, cards, definitions, folded, paragraph, section, table
 from .pictures import Pictures
 
-__all__ = ["cost", "drawing", "progress", "relevances", "summary"]
-
-_BARS, _FEW = 25, 8  # relevances to show; few where they were not learned
+__all__ = ["details", "drawing", "progress", "summary"]
 
 
 def summary(contents: Contents) -> str:
@@ -37,9 +35,8 @@ def summary(contents: Contents) -> str:
         ("training rows", rows),
         ("columns", getattr(model, "n_features_in_", None)),
         ("rows kept", f"{len(kept)} ({len(kept) / rows:.1%})"),
-        ("selection ended", model.stop_reason_),
-        ("log evidence", f"{float(np.sum(model.log_evidence_)):.2f}"),
-        ("inference", "converged" if np.all(model.converged_) else "not converged: the figures may be off"),
+        ("inference", None if np.all(model.converged_) else "not converged: the figures may be off"),
+        ("seconds", f"{float(model.fit_seconds_):.3g}"),
     ]
     how = [
         ("estimator", type(model).__name__),
@@ -51,23 +48,6 @@ def summary(contents: Contents) -> str:
     return section("Summary", cards(card(definitions(what)), card(definitions(how))))
 
 
-def cost(contents: Contents) -> str:
-    """What was planned and what it took."""
-    plan, total = contents.plan, float(contents.model.fit_seconds_)
-    learning = float(contents.history.get("learning_seconds", 0.0))
-    whole, part, rest = _planned(plan)
-    rows = [
-        ("selection and inference", rest, f"{total - learning:.3g} s"),
-        ("learning of parameters", part, f"{learning:.3g} s" if learning else "none"),
-        ("in all", whole, f"{total:.3g} s"),
-    ]
-    note = "Nothing was planned: report(path, plan=plan), with plan = model.plan(X, y), or infovec fit --report."
-    if plan is not None:
-        note = "What learning will take is a rough guess. Memory is planned, not measured."
-        rows.append(("memory beyond the inputs", shown_bytes(plan["memory"]), "-"))
-    return section("Plan and actual cost", card(table(["", "planned", "actual"], rows), note=note))
-
-
 def _planned(plan: Mapping[str, Any] | None) -> tuple[str, str, str]:
     """Seconds of a plan: all, those of learning, and the others, where it tells them apart."""
     if plan is None:
@@ -76,29 +56,6 @@ def _planned(plan: Mapping[str, Any] | None) -> tuple[str, str, str]:
     if learning is None:
         return f"{seconds:.3g} s", "-", "-"
     return f"{seconds:.3g} s", f"{learning:.3g} s" if learning else "none", f"{seconds - learning:.3g} s"
-
-
-def relevances(contents: Contents) -> str:
-    """How much every column counts, as bars."""
-    found = contents.relevances
-    if not len(found):
-        return section("Relevances", paragraph(found.note, soft=True))
-    most = _BARS if not found.note else _FEW
-    lines = []
-    for name, share, scale in list(zip(found.columns, found.relevance, found.length_scale, strict=True))[:most]:
-        lines.append(
-            f'<span>{escape(name)}</span><span class="soft">{_scale(share, scale)}</span>'
-            f'<span class="bar" style="width:{100 * share:.2f}%"></span>'
-        )
-    more = f"And {len(found) - most} columns that count less." if len(found) > most else ""
-    note = f"{found.note[:1].upper()}{found.note[1:]}." if found.note else ""
-    said = "(Spread / length scale)² of each column as a share of the largest; length scales in the column's unit."
-    bars = '<div class="bars">' + "\n".join(lines) + "</div>"
-    return section("Relevances", paragraph(note), paragraph(said, soft=True), card(bars, note=more))
-
-
-def _scale(share: float, scale: float) -> str:
-    return f"{share:.3g}; length scale {scale:.3g}" if np.isfinite(scale) else f"{share:.3g}"
 
 
 def drawing(contents: Contents, picture: Pictures) -> str:
@@ -128,17 +85,32 @@ def _evidence(model: Any, of: str, ax: Any) -> Any:
 
 
 def progress(contents: Contents, picture: Pictures) -> str:
-    """How learning, selection and inference went."""
-    model, history, curve = contents.model, contents.history, contents.curve
-    boxes = []
-    if curve is not None:
-        note = (
-            "Minus the log probability of the target, when only the first active rows are looked through; "
-            "the band is two standard errors."
-        )
-        boxes.append(
-            card(picture(lambda ax: plot_learning_curve(curve, ax=ax), "learning curve"), "Learning curve", note)
-        )
+    """Whether more active rows would help."""
+    curve = contents.curve
+    if curve is None:
+        return ""
+    note = (
+        "Minus the log probability of the target, when only the first active rows are looked through; "
+        "the band is two standard errors. Where it still falls at the end, a larger n_active would help."
+    )
+    return section(
+        "Rows kept",
+        cards(card(picture(lambda ax: plot_learning_curve(curve, ax=ax), "learning curve"), "Learning curve", note)),
+    )
+
+
+def details(contents: Contents, picture: Pictures) -> str:
+    """Evidence, inclusions and cost, folded away."""
+    model, history = contents.model, contents.history
+    told = [
+        ("log evidence", f"{float(np.sum(model.log_evidence_)):.2f}"),
+        ("selection ended", model.stop_reason_),
+        ("inference", "converged" if np.all(model.converged_) else "not converged"),
+    ]
+    note = (
+        "The log evidence compares models of the same rows and targets: larger is better. On its own it says nothing."
+    )
+    boxes = [card(definitions(told), "Evidence", note), _cost(contents)]
     if np.any(np.isfinite(history.get("score", [np.nan]))):
         note = "How informative each row was when it was included."
         boxes.append(
@@ -151,4 +123,21 @@ def progress(contents: Contents, picture: Pictures) -> str:
         if len(history.get(name, ())):
             svg = picture(partial(_evidence, model, of), f"log evidence, {of}")
             boxes.append(card(svg, f"Evidence: {title.lower()}", note))
-    return section("How the fit went", cards(*boxes))
+    return folded("Details of the fit: evidence, inclusions, cost", cards(*boxes))
+
+
+def _cost(contents: Contents) -> str:
+    """What was planned and what it took."""
+    plan, total = contents.plan, float(contents.model.fit_seconds_)
+    learning = float(contents.history.get("learning_seconds", 0.0))
+    whole, part, rest = _planned(plan)
+    rows = [
+        ("selection and inference", rest, f"{total - learning:.3g} s"),
+        ("learning of parameters", part, f"{learning:.3g} s" if learning else "none"),
+        ("in all", whole, f"{total:.3g} s"),
+    ]
+    note = "Nothing was planned: report(path, plan=plan), with plan = model.plan(X, y), or infovec fit --report."
+    if plan is not None:
+        note = "What learning will take is a rough guess. Memory is planned, not measured."
+        rows.append(("memory beyond the inputs", shown_bytes(plan["memory"]), "-"))
+    return card(table(["", "planned", "actual"], rows), "Plan and actual cost", note)

@@ -1,13 +1,29 @@
 """The section about test rows: figures, confusion matrix, reliability, rejection."""
 
+from typing import Any
+
 import numpy as np
 
-from .._types import Rows
-from ..evaluation import ClassPredictions, NumberPredictions, figure_rows, loss_reject_curve, reject_rows
+from .._types import Array, Floats
+from ..evaluation import (
+    ClassPredictions,
+    NumberPredictions,
+    Predictions,
+    explained_figure,
+    figure_rows,
+    loss_reject_curve,
+    mean_figure,
+    reject_rows,
+    share_figure,
+    shown,
+)
 from ..metrics import error_reject_curve, reliability_table
+from ..pac_bayes import binomial_upper
 from ..plots import plot_coverage, plot_error_reject, plot_predictions, plot_reliability
+from .baselines import Baseline, losses
+from .confusion import confusion
 from .contents import Contents
-from .page import card, cards, escape, paragraph, section, table
+from .page import card, cards, paragraph, section, table
 from .pictures import Pictures
 
 __all__ = ["judgement"]
@@ -23,14 +39,68 @@ def judgement(contents: Contents, picture: Pictures) -> str:
     figures = found.figures()
     title = f"Test rows: {figures['rows']}"
     table_of_figures = table(["", "value ± standard error"], figure_rows(figures))
-    rejected = [(f"{share:.1%}", value) for share, _, value in reject_rows(figures)]
-    name = "errors" if isinstance(found, ClassPredictions) else "mean squared error"
-    table_of_rejects = table(["rows rejected", f"{name} among the others"], rejected)
     more = _classes(contents, found, picture) if isinstance(found, ClassPredictions) else _numbers(found, picture)
     return section(
-        title,
-        cards(card(table_of_figures, "Figures"), card(table_of_rejects, "Rejecting the least certain rows"), *more),
+        title, *_comparison(contents, found),
+        cards(card(table_of_figures, "Figures"), *_rejects(found, figures), *more),
+    )  # fmt: skip
+
+
+def _rejects(found: Predictions, figures: dict[str, Any]) -> list[str]:
+    """Errors among the rows that are kept; of no errors how many there may be among others."""
+    classes = isinstance(found, ClassPredictions)
+    if classes and figures["error"]["value"] == 0.0:
+        n = figures["rows"]
+        said = (
+            f"None of the {n} rows is predicted wrong, so that nothing would be gained by rejecting some. With a "
+            f"confidence of 95 % the error on rows like these is below {binomial_upper(0, n, np.log(0.05)):.2%}."
+        )
+        return [card(paragraph(said), "No errors")]
+    rejected = [(f"{share:.1%}", value) for share, _, value in reject_rows(figures)]
+    name = "errors" if classes else "mean squared error"
+    inside = table(["rows rejected", f"{name} among the others"], rejected)
+    return [card(inside, "Rejecting the least certain rows")]
+
+
+def _comparison(contents: Contents, found: Predictions) -> list[str]:
+    """Return the model beside simpler ones, on the same rows, and whether it is better."""
+    others = contents.baselines
+    if not others:
+        return []
+    n, classes = len(others[0].loss), isinstance(found, ClassPredictions)
+    own = losses(found, n)
+    rows, verdicts = list[tuple[str, ...]](), list[str]()
+    for one in (own, *others):
+        behind = mean_figure(one.loss - own.loss)
+        rows.append(
+            (one.name, _mean(one.loss), *_second(found, one, n), "" if one is own else _mean(one.loss - own.loss))
+        )
+        if one is not own and not behind.value > 2.0 * behind.standard_error:
+            verdicts.append(f"On these rows this model is not clearly better than {one.name}.")
+    loss, second = ("log loss", "error") if classes else ("mean squared error", "R²")
+    where = "" if n == len(own_targets(found)) else f" on the first {n} rows"
+    note = "The constant is the best one for these rows. " + (
+        f"The linear model was fitted to {contents.fitted_to}." if len(others) > 1 else ""
     )
+    head = ["", loss, second, f"{loss} behind this model"]
+    return [*map(paragraph, verdicts), card(table(head, rows), f"Beside simpler models{where}", note)]
+
+
+def _mean(values: Floats) -> str:
+    return shown(mean_figure(values)._asdict())
+
+
+def _second(found: Predictions, one: Baseline, n: int) -> tuple[str]:
+    """The second figure of a model: its error, or its R²."""
+    if isinstance(found, ClassPredictions):
+        return (shown(share_figure(int(np.sum(one.wrong)), n)._asdict(), percent=True),)
+    y = found.y[:n]
+    return (shown(explained_figure(y, one.loss)._asdict()) if np.var(y) > 0.0 else "-",)
+
+
+def own_targets(found: Predictions) -> Array:
+    """Return the targets of the rows."""
+    return found.own if isinstance(found, ClassPredictions) else found.y
 
 
 def _classes(contents: Contents, found: ClassPredictions, picture: Pictures) -> list[str]:
@@ -43,10 +113,9 @@ def _classes(contents: Contents, found: ClassPredictions, picture: Pictures) -> 
         what = "Probability of the predicted class against the share of right predictions"
     curve = error_reject_curve(found.right.astype(np.intp), np.ones(len(found.own)), certainty=found.top)
     reliability = picture(lambda ax: plot_reliability(table_, ax=ax), "reliability diagram", size=_SQUARE)
-    reject = picture(lambda ax: plot_error_reject(curve, ax=ax), "error-reject curve", size=_SQUARE)
-    return [
+    drawn = [
         card(
-            _confusion(found.confusion(len(classes)), classes),
+            confusion(found.confusion(len(classes)), classes),
             "Confusion matrix",
             "Down: the true class; across: the predicted one.",
         ),
@@ -55,10 +124,12 @@ def _classes(contents: Contents, found: ClassPredictions, picture: Pictures) -> 
             "Reliability",
             f"{what}, in ten bins; bars are 95 % intervals. Honest probabilities lie on the diagonal.",
         ),
-        card(
-            reject, "Error-reject curve", "Errors that are left when the least certain rows are given to somebody else."
-        ),
     ]
+    if not found.right.all():
+        reject = picture(lambda ax: plot_error_reject(curve, ax=ax), "error-reject curve", size=_SQUARE)
+        note = "Errors that are left when the least certain rows are given to somebody else."
+        drawn.append(card(reject, "Error-reject curve", note))
+    return drawn
 
 
 def _numbers(found: NumberPredictions, picture: Pictures) -> list[str]:
@@ -81,22 +152,3 @@ def _numbers(found: NumberPredictions, picture: Pictures) -> list[str]:
             "What is left when the rows with the widest error bars are given to somebody else.",
         ),
     ]
-
-
-def _confusion(counts: Rows, classes: list[str]) -> str:
-    """The matrix as a table; the darker a cell, the larger its share of the true class."""
-    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    head = "".join(f"<th>{escape(name)}</th>" for name in classes)
-    lines = [f"<tr><th></th>{head}</tr>"]
-    for i, name in enumerate(classes):
-        cells = "".join(_cell(int(counts[i, j]), float(share[i, j]), i == j) for j in range(len(classes)))
-        lines.append(f"<tr><th>{escape(name)}</th>{cells}</tr>")
-    return '<div class="scroll"><table class="confusion">' + "\n".join(lines) + "</table></div>"
-
-
-def _cell(count: int, share: float, right: bool) -> str:
-    if not count:
-        return '<td class="soft">0</td>'
-    depth = 8.0 + 42.0 * share
-    color = f"color-mix(in srgb, var(--{'blue' if right else 'red'}) {depth:.0f}%, transparent)"
-    return f'<td style="background:{color}">{count}</td>'

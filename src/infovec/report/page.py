@@ -7,7 +7,7 @@ from typing import Any
 from ..plain import printable
 from .style import CSS
 
-__all__ = ["card", "cards", "definitions", "escape", "page", "paragraph", "section", "table"]
+__all__ = ["card", "cards", "definitions", "escape", "folded", "page", "paragraph", "section", "table"]
 
 
 def escape(text: object) -> str:
@@ -32,6 +32,13 @@ def section(title: str, *parts: str) -> str:
     """Return a section, or nothing if it is empty."""
     inside = "\n".join(part for part in parts if part)
     return f"<section>\n<h2>{escape(title)}</h2>\n{inside}\n</section>" if inside else ""
+
+
+def folded(title: str, inside: str) -> str:
+    """Return a section that opens when its title is clicked."""
+    if not inside:
+        return ""
+    return f"<section>\n<details>\n<summary>{escape(title)}</summary>\n{inside}\n</details>\n</section>"
 
 
 def paragraph(text: str, soft: bool = False) -> str:

@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 
 from .._types import Array
-from ..errors import ParameterError
 from .contents import Contents, first
 from .page import escape, paragraph, table
 from .pictures import image
+from .shapes import picture_shape
 
-__all__ = ["active_points", "picture_shape"]
+__all__ = ["active_points", "relevant_columns", "short_number"]
 
 _IMAGES, _ROWS, _COLUMNS = 48, 25, 8
-_SMALLEST = 6  # side of a square that may be an image
 
 
 def active_points(contents: Contents) -> str:
@@ -26,35 +25,6 @@ def active_points(contents: Contents) -> str:
     if shape is not None:
         return _images(contents, rows, X[:_IMAGES].reshape(-1, *shape), answers)
     return _table(contents, rows, X[:_ROWS], answers)
-
-
-def picture_shape(X: Array, shape: Any) -> tuple[int, int] | None:
-    """Return height and width of the pictures that rows are, or None if they are none.
-
-    Parameters
-    ----------
-    X : array of shape (d, p)
-    shape : (int, int), "auto" or None
-        "auto": a square of at least 6 x 6 in which neighbours are more alike than columns picked at random, down and
-        across to a similar degree, which they are not in a series of measurements.
-    """
-    if shape is None:
-        return None
-    if not isinstance(shape, str):
-        height, width = shape
-        if X.ndim != 2 or height * width != X.shape[1]:
-            raise ParameterError(f"image_shape={shape!r} does not make pictures of inputs of shape {X.shape[1:]}")
-        return int(height), int(width)
-    if X.ndim != 2 or X.dtype.kind not in "fiub" or len(X) < 2:
-        return None
-    side = round(np.sqrt(X.shape[1]))
-    if side**2 != X.shape[1] or side < _SMALLEST:
-        return None
-    pixels = X.reshape(-1, side, side).astype(np.float64)
-    beside = [np.mean(np.diff(pixels, axis=axis) ** 2) for axis in (1, 2)]
-    anywhere = 2.0 * np.var(pixels.reshape(len(X), -1), axis=1).mean()  # two columns picked at random
-    alike = max(beside) < min(0.75 * anywhere, 4.0 * min(beside))
-    return (side, side) if alike else None
 
 
 def _answers(model: Any, most: int) -> list[str]:
@@ -86,7 +56,7 @@ def _images(contents: Contents, rows: Array, pixels: Array, answers: list[str]) 
 
 
 def _table(contents: Contents, rows: Array, X: Array, answers: list[str]) -> str:
-    columns, which = _columns(contents)
+    columns, which = relevant_columns(contents)
     head = (
         ["#", "row", "score", "prediction", *columns] if X.ndim == 2 else ["#", "row", "score", "prediction", "input"]
     )
@@ -95,7 +65,7 @@ def _table(contents: Contents, rows: Array, X: Array, answers: list[str]) -> str
     marks = _marks(contents.model, len(rows))
     lines = []
     for k, x in enumerate(X):
-        cells = [_number(x[j]) for j in place] if X.ndim == 2 else [str(x)[:80]]
+        cells = [short_number(x[j]) for j in place] if X.ndim == 2 else [str(x)[:80]]
         told = f"{score[k]:.3g}" if np.isfinite(score[k]) else "-"
         row = int(rows[k]) + contents.first_row
         lines.append([k + 1, f"{row}{marks[k]}" if marks[k] else row, told, answers[k], *cells])
@@ -103,13 +73,14 @@ def _table(contents: Contents, rows: Array, X: Array, answers: list[str]) -> str
     return paragraph(said, soft=True) + table(head, lines, words=0)
 
 
-def _columns(contents: Contents) -> tuple[list[str], str]:
-    """The columns that are shown, and a remark when they are not all."""
+def relevant_columns(contents: Contents) -> tuple[list[str], str]:
+    """Return the columns that are shown, and a remark when they are not all."""
     if len(contents.names) <= _COLUMNS:
         return list(contents.names), ""
     relevant = contents.relevances.columns or contents.names
     return list(relevant[:_COLUMNS]), f"; {_COLUMNS} of {len(contents.names)} columns, the most relevant ones"
 
 
-def _number(value: Any) -> str:
+def short_number(value: Any) -> str:
+    """Return a value in a few digits."""
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

@@ -48,7 +48,18 @@ th, td { padding: .25rem .6rem; text-align: left; border-bottom: 1px solid var(-
 th { font-weight: 600; color: var(--soft); font-size: .88rem; }
 td.number, th.number { text-align: right; }
 td.number { white-space: nowrap; }
-.confusion td { text-align: center; min-width: 2.4rem; }
+.whole { container-type: inline-size; }
+.confusion {
+  table-layout: fixed; width: min(100%, calc(2.9rem * var(--columns)));
+  font-size: min(.88rem, calc(100cqw / var(--columns) / (.62 * max(var(--digits), 2) + .3)));
+}
+.confusion th, .confusion td {
+  padding: .3em 0; text-align: center; font-size: 1em; line-height: 1.35; border: 1px solid var(--card);
+  overflow: hidden;
+}
+.confusion th:first-child { width: var(--first); text-align: left; white-space: nowrap; text-overflow: ellipsis; }
+.confusion td.none { color: var(--faint); }
+summary { cursor: pointer; font-size: 1.15rem; font-weight: 600; margin: 2rem 0 .6rem; }
 .bars { display: grid; grid-template-columns: minmax(0, 14rem) max-content minmax(0, 1fr); gap: .2rem .8rem; }
 .bars > span { overflow-wrap: anywhere; font-size: .92rem; }
 .bars > .bar { align-self: center; height: .7rem; border-radius: .2rem; background: var(--blue); min-width: 1px; }

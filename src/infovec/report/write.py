@@ -7,13 +7,15 @@ from typing import Any
 from .._version import __version__
 from ..pac_bayes import Certificate
 from ..persistence import check_output, writing
+from .columns import columns
 from .contents import Contents, contents
-from .fit import cost, drawing, progress, relevances, summary
+from .fit import details, drawing, progress, summary
 from .guarantee import guarantee
 from .judgement import judgement
 from .page import escape, page, section
 from .pictures import Pictures
 from .points import active_points
+from .surprises import surprises
 
 __all__ = ["write_contents", "write_report"]
 
@@ -28,9 +30,13 @@ def write_report(
     feature_names: Sequence[str] | None = None,
     image_shape: Any = "auto",
     certificate: Certificate | None = None,
+    X_train: Any = None,
+    y_train: Any = None,
 ) -> None:
     """Write a report of a fitted estimator; the parameters are those of its method ``report``."""
-    write_contents(contents(model, X_test, y_test, plan, feature_names, image_shape, certificate), path)
+    write_contents(
+        contents(model, X_test, y_test, plan, feature_names, image_shape, certificate, X_train, y_train), path
+    )
 
 
 def write_contents(about: Contents, path: str | PathLike[str]) -> None:
@@ -52,11 +58,12 @@ def render(about: Contents) -> str:
             f'<p class="soft">Report of infovec {__version__}</p>',
             summary(about),
             judgement(about, picture),
-            guarantee(about),
+            surprises(about),
+            columns(about, picture),
             drawing(about, picture),
-            relevances(about),
+            guarantee(about),
             progress(about, picture),
-            cost(about),
             section("Active rows", active_points(about)),
+            details(about, picture),
         ],
     )
