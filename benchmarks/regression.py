@@ -2,6 +2,7 @@
 
     python -m benchmarks.regression units       ten real sets, y in units of 1e-12 to 1e12 and far from zero; columns
     python -m benchmarks.regression coverage    68 and 95 % intervals on twelve real and eight made sets
+    python -m benchmarks.regression table       R² and CPU seconds of IVMRegressor() and its peers at their defaults
     python -m benchmarks.regression noise       noise of 1e-1 to 1e-6 of the signal, single precision against double
 
 Quantiles are those of ``predict_quantiles``; beside them what the mean and the standard deviation of ``predict`` would
@@ -12,17 +13,21 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
 from .tasks import arrays
 
-__all__ = ["COVERAGE_SETS", "MADE", "UNIT_SETS", "coverage", "main", "noise", "rows_of", "units"]
+__all__ = ["COVERAGE_SETS", "MADE", "UNIT_SETS", "coverage", "main", "noise", "rows_of", "table", "units"]
 
 UNIT_SETS = ("autompg", "housing", "machine_cpu", "yacht", "concrete", "airfoil", "abalone", "bank8fm", "kin8nm",
              "triazines")  # fmt: skip
 COVERAGE_SETS = ("housing", "autompg", "machine_cpu", "yacht", "concrete", "airfoil", "abalone", "bank8fm", "kin8nm",
                  "cpu_small", "california", "elevators")  # fmt: skip
+TABLE_SETS = (*COVERAGE_SETS, "bike", "pol", "pumadyn32nm")
+PEERS = ("infovec", "ridge", "boosting", "forest", "gp")
+MOST_GP = 1000  # rows of GaussianProcessRegressor, which looks at all of them
 UNITS = ((1e-12, 0.0), (1e-5, 0.0), (1e4, 0.0), (1e8, 0.0), (1e12, 0.0), (1.0, 1e6))
 LEVELS = (0.16, 0.84, 0.025, 0.975)
 
@@ -139,6 +144,54 @@ def coverage(sets: tuple[str, ...], sizes: tuple[int, ...]) -> Iterator[str]:
                 )
 
 
+def peer(side: str, p: int) -> Any:
+    """Return a regressor at its defaults; the Gaussian process of scikit-learn learns a kernel, as its own does not."""
+    from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+    from sklearn.linear_model import RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from infovec import IVMRegressor
+
+    if side == "gp":
+        kernel = ConstantKernel(1.0) * RBF(np.full(p, np.sqrt(p))) + WhiteKernel(0.1)
+        return make_pipeline(StandardScaler(), GaussianProcessRegressor(kernel, normalize_y=True, random_state=0))
+    return {
+        "infovec": IVMRegressor(random_state=0),
+        "ridge": make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 3, 13))),
+        "boosting": HistGradientBoostingRegressor(random_state=0),
+        "forest": RandomForestRegressor(random_state=0),
+    }[side]
+
+
+def table(sets: tuple[str, ...], n: int, splits: int, sides: tuple[str, ...] = PEERS) -> Iterator[str]:
+    """R² of test rows and CPU seconds of every side, means over splits; in the end mean ranks in R²."""
+    ranks: dict[str, list[float]] = {side: [] for side in sides}
+    for name in sets:
+        found: dict[str, np.ndarray] = {}
+        for side in sides:
+            runs = []
+            for seed in range(splits):
+                X, y, Z, t = rows_of(name, n, seed)
+                if side == "gp" and len(y) > MOST_GP:
+                    break
+                model, began = peer(side, X.shape[1]), time.process_time()
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    model.fit(X, y)
+                cpu = time.process_time() - began
+                runs.append((1.0 - np.mean((t - model.predict(Z)) ** 2) / np.var(t), cpu))
+            if runs:
+                found[side] = np.mean(runs, axis=0)
+        for side, (r2, _) in found.items():
+            ranks[side].append(1.0 + sum(other > r2 for other, _ in found.values()))
+        shown = ", ".join(f"{side} {r2:.3f} {cpu:.1f} s" for side, (r2, cpu) in found.items())
+        yield f"{name:14s} {len(y):5d} x {X.shape[1]:2d}: {shown}"
+    yield "mean rank in R²: " + ", ".join(f"{side} {np.mean(values):.2f}" for side, values in ranks.items() if values)
+
+
 def noise(sizes: tuple[int, ...], levels: tuple[float, ...], n_active: int) -> Iterator[str]:
     """Error against the noise-free function in units of its deviation, single precision against double."""
     for n in sizes:
@@ -158,16 +211,20 @@ def noise(sizes: tuple[int, ...], levels: tuple[float, ...], n_active: int) -> I
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("units", "coverage", "noise"))
+    parser.add_argument("part", choices=("units", "coverage", "table", "noise"))
     parser.add_argument("--sets", nargs="+")
     parser.add_argument("--sizes", nargs="+", type=int)
     parser.add_argument("--noise", nargs="+", type=float, default=[1e-1, 1e-2, 1e-3, 1e-4, 1e-6])
     parser.add_argument("--active", type=int, default=500)
+    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--sides", nargs="+", choices=PEERS, default=list(PEERS))
     given = parser.parse_args()
     if given.part == "units":
         lines = units(tuple(given.sets or UNIT_SETS), max(given.sizes or [500]))
     elif given.part == "coverage":
         lines = coverage(tuple(given.sets or (*COVERAGE_SETS, *MADE)), tuple(given.sizes or (20, 50, 200, 500, 2000)))
+    elif given.part == "table":
+        lines = table(tuple(given.sets or TABLE_SETS), max(given.sizes or [2000]), given.splits, tuple(given.sides))
     else:
         lines = noise(tuple(given.sizes or (500, 2500, 20000)), tuple(given.noise), given.active)
     for line in lines:

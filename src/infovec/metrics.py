@@ -227,7 +227,7 @@ def area_under_curve(y: Array, log_proba: Floats, classes: Array | None = None) 
     if len(there) < 2:
         return Area(float("nan"), float("nan"))
     areas, terms = np.empty(len(there)), np.zeros(len(own))
-    for at, c in enumerate(there):
+    for at, c in enumerate(there.tolist()):
         mine, odds = own == c, _log_odds(log_proba, c)
         ahead, behind = np.sort(odds[mine]), np.sort(odds[~mine])
         wins = np.where(mine, _share_below(behind, odds), 1.0 - _share_below(ahead, odds))

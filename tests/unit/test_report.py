@@ -287,10 +287,10 @@ def test_confusion_matrices_are_whole_on_any_screen(tmp_path, classes, names):
 
 
 def test_the_commonest_confusions_are_told_in_words():
-    counts = np.diag([9, 9, 9, 9])
-    assert "everything is on the diagonal" in confusion(counts, list("abcd"))
+    counts = np.diag([9, 9, 9, 9, 9])
+    assert "everything is on the diagonal" in confusion(counts, list("abcde"))
     counts[2, 1], counts[0, 3] = 5, 2
-    told = confusion(counts, ["ash", "elm", "oak", "fir"]).split("</table>")[1]
+    told = confusion(counts, ["ash", "elm", "oak", "fir", "yew"]).split("</table>")[1]
     rows = re.findall(r"<td>(\w+)</td><td>(\w+)</td><td class=\"number\">(\d+)</td>", told)
     assert rows == [("oak", "elm", "5"), ("ash", "fir", "2")]
 

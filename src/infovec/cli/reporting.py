@@ -50,9 +50,8 @@ def write_report(
 
     table, provenance, estimator = model.table, model.provenance, model.estimator
     relevances = model_relevances(estimator, table.features, np.array(table.scale))
-    simple, fitted_to = ((), "")
-    if sample is not None and predictions is not None:
-        simple, fitted_to = compared(estimator, predictions, sample[0])
+    told = None if sample is None or predictions is None else compared(estimator, predictions, sample[0])
+    simple, fitted_to = told or ((), "")
     rows = as_list(estimator.active_vectors_)[0] if sample is None else sample[0]
     found = dependences(estimator, rows, relevances, table.features)
     contents = Contents(

@@ -7,9 +7,10 @@ from .page import escape, paragraph, table
 
 __all__ = ["confusion"]
 
-_SHORT = 3  # letters that fit over a column
+_SHORT, _LONGER = 3, 12  # letters that fit over a column; over one of a few
+_FEW = 4  # classes
 _LISTED = 8  # confusions in words
-_NAME = 2.6  # width of the names of rows, in columns
+_NUMBERED = 5.0  # width of names with their numbers, in columns
 
 
 def confusion(counts: Rows, classes: list[str]) -> str:
@@ -19,7 +20,8 @@ def confusion(counts: Rows, classes: list[str]) -> str:
     """
     C = len(classes)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    short = max(map(len, classes)) <= _SHORT
+    longest = max(map(len, classes))
+    short = longest <= (_LONGER if C <= _FEW else _SHORT)
     heads = classes if short else [str(k + 1) for k in range(C)]
     names = classes if short else [f"{k + 1} {name}" for k, name in enumerate(classes)]
     digits = max(len(str(int(counts.max(initial=0)))), *map(len, heads))
@@ -27,7 +29,7 @@ def confusion(counts: Rows, classes: list[str]) -> str:
     for i, name in enumerate(names):
         cells = "".join(_cell(int(counts[i, j]), float(share[i, j]), i == j) for j in range(C))
         lines.append(f'<tr><th title="{escape(classes[i])}">{escape(name)}</th>{cells}</tr>')
-    first = _NAME if short else 2 * _NAME if C > 6 else 1.2 * _NAME
+    first = 1.2 if short else _NUMBERED if C > _FEW else 0.5 * _NUMBERED
     size = f"--columns:{C + first:.1f};--digits:{digits};--first:{100 * first / (C + first):.1f}%"
     return (
         f'<div class="whole"><table class="confusion" style="{size}">'
@@ -50,7 +52,7 @@ def _largest(counts: Rows, share: Rows, classes: list[str]) -> str:
     wrong = counts * (1 - np.eye(len(classes), dtype=counts.dtype))
     if not wrong.any():
         return paragraph("No row is predicted wrong: everything is on the diagonal.", soft=True)
-    if len(classes) <= _SHORT:
+    if len(classes) <= _FEW:
         return ""
     order = np.argsort(-wrong, axis=None, kind="stable")[: min(_LISTED, int(np.sum(wrong > 0)))]
     pairs = [divmod(int(at), len(classes)) for at in order]

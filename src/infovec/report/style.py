@@ -30,10 +30,11 @@ body {
 main { max-width: 76rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .25rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2rem 0 .6rem; }
-h3 { font-size: 1rem; margin: 0 0 .4rem; }
+h3 { font-size: 1rem; margin: 0 0 .4rem; overflow-wrap: anywhere; }
 p { margin: .3rem 0; max-width: 48rem; overflow-wrap: anywhere; }
 .soft, figcaption { color: var(--soft); font-size: .88rem; }
 .cards { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 23rem), 1fr)); }
+.card + .cards, .cards + .card, p + .card, p + .cards { margin-top: 1rem; }
 .card {
   background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .9rem 1rem; min-width: 0;
 }
@@ -50,7 +51,7 @@ td.number, th.number { text-align: right; }
 td.number { white-space: nowrap; }
 .whole { container-type: inline-size; }
 .confusion {
-  table-layout: fixed; width: min(100%, calc(2.9rem * var(--columns)));
+  table-layout: fixed; width: min(100%, calc(max(2.9rem, .62rem * var(--digits) + .8rem) * var(--columns)));
   font-size: min(.88rem, calc(100cqw / var(--columns) / (.62 * max(var(--digits), 2) + .3)));
 }
 .confusion th, .confusion td {
@@ -69,7 +70,9 @@ summary { cursor: pointer; font-size: 1.15rem; font-weight: 600; margin: 2rem 0 
 @media (max-width: 40rem) {
   dl { grid-template-columns: minmax(0, 1fr); gap: 0; }
   dd { margin-bottom: .4rem; }
+  table { font-size: .88rem; }
   th, td { padding: .25rem .35rem; }
+  td.number { white-space: normal; }
   .bars { grid-template-columns: minmax(0, 1fr) max-content; }
   .bars > .bar { grid-column: 1 / -1; margin-bottom: .4rem; }
 }

@@ -52,7 +52,7 @@ def _told(contents: Contents, found: Any, order: Rows) -> tuple[list[str], list[
     """What is known and predicted of some rows, in words."""
     if isinstance(found, ClassPredictions):
         names, proba, own = contents.classes or [], np.exp(found.log_proba[order]), np.exp(found.log_own[order])
-        lines = [
+        lines: list[tuple[str, ...]] = [
             (names[found.own[row]], f"{names[p.argmax()]} ({p.max():.2f})", f"{mine:.2g}")
             for row, p, mine in zip(order, proba, own, strict=True)
         ]
