@@ -172,6 +172,28 @@ def test_pages_of_the_guide_have_code():
     assert {"README.md", "quick_start.md", "from_svc.md", "learning.md", "ordinal.md"} <= {page.name for page in PAGES}
 
 
+def templates():
+    """All texts of the library, with … for what is put in."""
+
+    def text(node):
+        if isinstance(node, ast.JoinedStr):
+            return "".join(part.value if isinstance(part, ast.Constant) else "…" for part in node.values)
+        return node.value
+
+    for file in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+                yield text(node)
+
+
+def test_messages_of_the_page_of_troubles_are_said_somewhere():
+    page = (ROOT / "docs" / "guide" / "troubleshooting.md").read_text()
+    messages = re.findall(r"^\| `([^`]+)` \|", page, flags=re.M)
+    assert len(messages) > 20
+    said = [" ".join(one.split()) for one in templates()]
+    assert [message for message in messages if not any(message in one for one in said)] == []
+
+
 def test_every_experiment_is_among_the_reproductions():
     text = (ROOT / "docs" / "reproduction.md").read_text()
     found = re.findall(r"\{include\} \.\./experiments/(.+)/README\.md", text)

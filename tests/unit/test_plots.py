@@ -6,7 +6,7 @@ import pytest
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor, demo, plots
 from infovec.errors import ParameterError
-from infovec.evaluation import coverage, judge, learning_curve
+from infovec.evaluation import Dependence, coverage, judge, learning_curve, partial_dependence
 from infovec.kernels import RBF, Bias
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -53,6 +53,9 @@ def test_every_function_takes_and_returns_axes(two, three, line, plane, tmp_path
         "plot_classifier": lambda ax: plots.plot_classifier(three, X, LEVEL, ax=ax),
         "plot_coverage": lambda ax: plots.plot_coverage(numbers, ax=ax),
         "plot_decision_boundary": lambda ax: plots.plot_decision_boundary(three, ax=ax),
+        "plot_dependence": lambda ax: plots.plot_dependence(
+            partial_dependence(two, X[:5], 0, np.linspace(-1, 1, 3), draws=20), "width", ["in", "out"], ax=ax
+        ),
         "plot_evidence_history": lambda ax: plots.plot_evidence_history(line, ax=ax),
         "plot_inclusions": lambda ax: plots.plot_inclusions(two, ax=ax),
         "plot_learning_curve": lambda ax: plots.plot_learning_curve(learning_curve(two, X, RING, 4), ax=ax),
@@ -179,3 +182,21 @@ def test_what_cannot_be_drawn(two, line):
         plots.plot_decision_boundary(line, X)
     with pytest.raises(ParameterError, match="plot_classifier"):
         plots.plot_regression(two)
+
+
+def test_dependences_show_the_mean_and_the_band(two):
+    found = partial_dependence(two, X[:5], 0, np.linspace(-1, 1, 20), draws=20)
+    ax = plots.plot_dependence(found, "width", ["in", "out"])
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), np.column_stack([found.values, found.mean[:, 1]]))
+    assert "probability of out" in ax.get_ylabel()
+    assert len(ax.collections) == 1
+    moves = np.linspace(0.0, 1.0, 3)[:, None] * np.arange(6.0)  # of six classes the last four move most
+    ax = plots.plot_dependence(Dependence(0, np.arange(3.0), moves, None, None), "w", list("abcdef"), ax=new_ax())
+    assert [line.get_label() for line in ax.lines] == list("cdef")
+    assert not ax.collections
+
+
+def new_ax():
+    import matplotlib.pyplot as plt
+
+    return plt.figure().subplots()
