@@ -43,7 +43,7 @@ def matrix(g: Graph, kernel: Kernel, X: str, Z: Floats) -> str:
         root = np.sqrt(kernel.relevance)
         return matrix(g, kernel.kernel, g.times(X, root), Z * root)
     if isinstance(kernel, On):
-        return matrix(g, kernel.kernel, _some(g, X, kernel), Z[:, list(kernel.columns)])
+        return matrix(g, kernel.kernel, _some(g, X, kernel), Z[:, np.array(kernel.columns)])
     if isinstance(kernel, Categorical):
         return _categorical(g, kernel, X, Z)
     if isinstance(kernel, Bias | White):
