@@ -14,12 +14,14 @@ from infovec.kernels import (
     MLP,
     RBF,
     Bias,
+    Categorical,
     Coregion,
     Exponential,
     FromFunction,
     Kernel,
     Linear,
     Matern,
+    On,
     Periodic,
     Polynomial,
     Precomputed,
@@ -71,6 +73,12 @@ NUMERIC = [
     Tasks(Matern(nu=2.5) + White(0.2), column=1) + Bias(0.1),
     Coregion(RBF(1.5), 1, 1, loadings=[0.7, -0.4, 1.1], kappa=[0.3, 0.9, 0.05]),
     Coregion(Linear(0.4) + White(0.2), 0, rank=2, loadings=[[1.0, 0.2], [0.3, -0.8]], kappa=[0.5, 0.2]),
+    Categorical(0.7, 2.0),
+    Categorical(ARD),
+    On(RBF(ARD[:3], 2.0) + Linear(), [3, 0, -1]),
+    On(RBF(1.3), [0, 1]) * On(Categorical([0.3, 2.0, 300.0]), (2, 3, 4)) + Bias(0.2),
+    On(Tasks(Matern(nu=2.5), 1) + White(0.2), [2, 1]) + On(Categorical(), 4) * On(Linear(), [0, 2]),
+    Relevance(On(RBF(), 1) + Linear(), REL),
     Relevance(RBF() + Linear(), REL),
     Relevance(Matern(nu=2.5) * Polynomial(), np.array([3.0, 1.0, 0.1, 2.0, 0.5]), transform="log"),
     Relevance(Linear(relevance=REL), 0.4, transform="softplus"),
@@ -122,13 +130,19 @@ def inputs(kernel, n=14, seed=0, shift=0.0, scale=1.0):
     if isinstance(kernel, Precomputed):
         return rng.choice(40, size=n, replace=False).astype(float)[:, None]
     X = shift + scale * rng.normal(size=(n, P))
-    X[:, task_columns(kernel)] = rng.integers(5, size=(n, 1))  # some of which no Coregion knows
+    still = task_columns(kernel)
+    X[:, still] = rng.integers(5, size=(n, max(1, len(still))))  # some of which no Coregion knows
     return X
 
 
-def task_columns(kernel):
+def task_columns(kernel, among=range(P)):
     """Columns that have no values between their values."""
-    return [] if kernel is None else [part.column for part in values(kernel) if isinstance(part, Tasks | Coregion)]
+    if isinstance(kernel, On):
+        return task_columns(kernel.kernel, [among[c] for c in kernel.columns])
+    if isinstance(kernel, Categorical):
+        return list(among)
+    own = [among[kernel.column]] if isinstance(kernel, Tasks | Coregion) else []
+    return [] if kernel is None else own + [c for _, part in kernel._children() for c in task_columns(part, among)]
 
 
 def values(kernel):
@@ -263,7 +277,7 @@ def test_input_gradients_equal_differences(kernel):
 @each_numeric
 @pytest.mark.parametrize("columns", [P, 2])
 def test_float32_in_float32_out_and_close(kernel, columns):
-    if columns != P and any(np.ndim(v) for v in arrays(kernel)):
+    if (columns != P and any(np.ndim(v) for v in arrays(kernel))) or any(isinstance(v, On) for v in values(kernel)):
         columns = P
     X, Z = inputs(kernel, 40)[:, :columns], inputs(kernel, 30, seed=1)[:, :columns]
     K32 = kernel(X.astype(np.float32), Z.astype(np.float32))
@@ -280,7 +294,7 @@ def arrays(kernel):
     return own + [v for _, part in kernel._children() for v in arrays(part)]
 
 
-CSR = [k for k in NUMERIC if leaves(k) <= {RBF, Linear, MLP, Polynomial, Bias, White, Sum, Product, Scaled}]
+CSR = [k for k in NUMERIC if leaves(k) <= {RBF, Linear, MLP, Polynomial, Bias, White, Sum, Product, Scaled, On}]
 
 
 @pytest.mark.parametrize("kernel", CSR, ids=str)
@@ -298,7 +312,7 @@ def test_csr_equals_dense(kernel):
 
 
 def test_csr_covers_what_the_contract_names():
-    assert {RBF, Linear, MLP, Polynomial} <= set().union(*(leaves(k) for k in CSR))
+    assert {RBF, Linear, MLP, Polynomial, On} <= set().union(*(leaves(k) for k in CSR))
 
 
 @each_kernel
@@ -372,6 +386,33 @@ def test_kernels_from_elsewhere_are_what_was_given():
     np.testing.assert_allclose(TABLES[0](some), expected, rtol=1e-15)
 
 
+def test_categories_are_an_rbf_kernel_of_zeros_and_ones():
+    rng, relevance = np.random.default_rng(3), np.array([0.2, 1.7, 4.0])
+    X, Z = rng.integers(4, size=(30, 3)).astype(float), rng.integers(6, size=(20, 3)).astype(float)
+    hot = [np.hstack([(V[:, [j]] == np.arange(6)) * np.sqrt(relevance[j]) for j in range(3)]) for V in (X, Z)]
+    np.testing.assert_allclose(Categorical(relevance, 2.0)(X, Z), RBF(1.0, 2.0)(*hot), rtol=1e-12)
+    differ = (X[:, None] != Z).astype(float) @ relevance
+    np.testing.assert_allclose(Categorical(relevance, 2.0)(X, Z), 2.0 * np.exp(-differ), rtol=1e-12)
+    names = rng.normal(size=6)  # any numbers are names
+    np.testing.assert_array_equal(
+        Categorical(relevance)(names[X.astype(int)], names[Z.astype(int)]), Categorical(relevance)(X, Z)
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_small_relevances_are_not_lost_beside_large_ones(dtype):
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]], dtype=dtype)
+    K = Categorical([1e30, 1e-3])(X)
+    np.testing.assert_allclose(K[0], [1.0, np.exp(-1e-3), 0.0], rtol=1e-6, atol=1e-40)
+
+
+def test_a_kernel_on_columns_is_the_kernel_of_these_columns():
+    X, Z = inputs(None), inputs(None, seed=4)
+    np.testing.assert_array_equal(On(RBF(ARD[:2]), [3, 1])(X, Z), RBF(ARD[:2])(X[:, [3, 1]], Z[:, [3, 1]]))
+    expected = RBF(1.3)(X[:, :2]) * np.exp(-0.5 * (X[:, None, 4] != X[:, 4])) + 0.2
+    np.testing.assert_allclose((On(RBF(1.3), [0, 1]) * On(Categorical(0.5), -1) + Bias(0.2))(X), expected, rtol=1e-12)
+
+
 def test_a_white_row_is_itself_only():
     X = np.zeros((3, 2))
     np.testing.assert_array_equal(White(0.5)(X), 0.5 * np.eye(3))
@@ -402,6 +443,16 @@ def test_the_sum_of_a_product_is_not_the_sum_of_three():
         (lambda: Periodic(2.0), "kernel must be a kernel"),
         (lambda: RBF()(np.ones((2, 3)), np.ones((2, 1))), "3 columns, Z has 1"),
         (lambda: FromFunction("no"), "must be callable"),
+        (lambda: On(RBF(), []), "one at least"),
+        (lambda: On(RBF(), [1, 1]), "different"),
+        (lambda: On(RBF(), [0, -2])(np.ones((3, 2))), "not different ones of 2"),
+        (lambda: On(RBF(), 1.5), "numbers or names"),
+        (lambda: On(RBF(), 7)(np.ones((3, 2))), "column 7 is asked for, but the inputs have 2"),
+        (lambda: On(RBF(), "age")(np.ones((3, 2))), "only an estimator knows names"),
+        (lambda: On(OBJECTS[0], 0), "kernel of objects"),
+        (lambda: Categorical(0.0), "relevance must be positive"),
+        (lambda: Categorical(np.ones(3))(np.ones((2, 5))), "3 entries, but the inputs have 5 columns"),
+        (lambda: Categorical()(sparse.csr_matrix(np.eye(3))), "dense inputs only"),
         (lambda: FromFunction(lambda X, Z: np.ones(3))(np.array(["a"])), "returned shape"),
         (lambda: Precomputed(np.ones((2, 3))), "must be square"),
         (lambda: Precomputed(np.eye(3))(np.array([[3.0]])), "row numbers from 0 to 2"),

@@ -11,10 +11,12 @@ from infovec.kernels import (
     MLP,
     RBF,
     Bias,
+    Categorical,
     Exponential,
     FromFunction,
     Linear,
     Matern,
+    On,
     Polynomial,
     RationalQuadratic,
     Relevance,
@@ -45,6 +47,7 @@ KERNELS = [
     RationalQuadratic(ARD, 9.0, alpha=0.7),
     4.0 * Polynomial(degree=3, offset=0.5),
     Relevance(RBF(1.0, 9.0) + Linear(), np.array([0.9, 0.3, 0.5])),
+    On(RBF(1.0, 9.0), [2, 0]) * On(Categorical(0.7), 1) + On(Linear(), [1]) + Bias(),
 ]
 
 
@@ -71,6 +74,8 @@ def check_latent(found, model, X):
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_every_kernel(kernel):
     X, y = data()
+    if "Categorical" in str(kernel):
+        X[:, 1] = np.round(X[:, 1])
     approximation = "factorised" if isinstance(kernel, Matern) else "projected"
     model = IVMClassifier(kernel=kernel, approximation=approximation, n_active=40, random_state=0).fit(X, y > 6)
     Z = np.vstack([X, data(50, 1)[0] + 2.0])

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from oracles import fd_gradient
 
-from infovec.numerics.transforms import IDENTITY, INCREASING, LOG, SIGMOID, SOFTPLUS, Above, Interval
+from infovec.numerics.transforms import IDENTITY, INCREASING, INVERSE_SQUARE, LOG, SIGMOID, SOFTPLUS, Above, Interval
 
 FREE = np.array([-30.0, -3.0, -0.1, 0.0, 0.7, 4.0, 25.0])
-ELEMENTWISE = [IDENTITY, LOG, SOFTPLUS, SIGMOID, Interval(2.0)]
+ELEMENTWISE = [IDENTITY, LOG, SOFTPLUS, SIGMOID, Interval(2.0), INVERSE_SQUARE]
 
 
 @pytest.mark.parametrize("transform", ELEMENTWISE, ids=lambda t: type(t).__name__)
@@ -15,7 +15,7 @@ def test_there_and_back_and_slope(transform):
     np.testing.assert_allclose(transform.free(value), FREE, rtol=1e-9, atol=1e-4 if transform.high < 3 else 1e-9)
     slope = np.diagonal(fd_gradient(transform.value, FREE))
     np.testing.assert_allclose(transform.pullback(value, np.ones(7)), slope, rtol=1e-6, atol=1e-10)
-    assert np.all(np.diff(value) > 0)
+    assert np.all(np.diff(value) * (-1 if transform is INVERSE_SQUARE else 1) > 0)
 
 
 def test_positive_transforms_do_what_their_names_say():

@@ -11,7 +11,8 @@ from sklearn.utils.validation import column_or_1d
 from .._types import Array, Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..kernels.tasks import GROUPS, ByTask, resolved
+from ..kernels.columns import On, parts_of, resolved
+from ..kernels.tasks import GROUPS, ByTask
 from ..shards import FarInputs
 
 __all__ = ["Grouped", "grouped", "kernel_on", "learn_tasks", "tasks_beside", "with_groups"]
@@ -86,14 +87,14 @@ def tasks_beside(estimator: Any, inputs: Inputs, labels: Array) -> Floats:
 
 
 def kernel_on(estimator: Any, X: Inputs) -> Kernel | None:
-    """Return the kernel that was given, with the numbers of the columns that have tasks in the inputs of a fit."""
+    """Return the kernel that was given, with the numbers of the columns that it names in the inputs of a fit."""
     kernel: Kernel | None = estimator.kernel
-    if kernel is None or not _by_task(kernel) or X.ndim != 2:
+    if kernel is None or X.ndim != 2 or not any(isinstance(part, ByTask | On) for part in parts_of(kernel)):
         return kernel
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
     if hasattr(estimator, "tasks_"):
         names = [*(names or [""] * (X.shape[1] - 1)), GROUPS]
-    if sparse.issparse(X):
+    if sparse.issparse(X) and _by_task(kernel):
         raise ParameterError(f"{type(_by_task(kernel)[0]).__name__} takes dense inputs only: X.toarray()")
     found = resolved(kernel, names, X)
     if isinstance(X, np.ndarray):
@@ -112,12 +113,11 @@ def _check_numbers(tasks: Floats, kernel: ByTask) -> None:
 
 def _by_task(kernel: Kernel) -> list[ByTask]:
     """All parts of a kernel that have tasks."""
-    inside = [found for _, part in kernel._children() if isinstance(part, Kernel) for found in _by_task(part)]
-    return [kernel, *inside] if isinstance(kernel, ByTask) else inside
+    return [part for part in parts_of(kernel) if isinstance(part, ByTask)]
 
 
 def _outermost(kernel: Kernel) -> list[ByTask]:
     """Parts with tasks that see all columns."""
-    if isinstance(kernel, ByTask):
-        return [kernel]
+    if isinstance(kernel, ByTask | On):
+        return [kernel] if isinstance(kernel, ByTask) else []
     return [found for _, part in kernel._children() if isinstance(part, Kernel) for found in _outermost(part)]

@@ -5,6 +5,8 @@
 
 from ..numerics.roles import Role
 from .algebra import Block, Kernel, Product, Scaled, Sum
+from .categorical import Categorical
+from .columns import On
 from .constant import Bias, White
 from .coregion import Coregion
 from .dot_product import MLP, Linear, Polynomial
@@ -18,12 +20,14 @@ __all__ = [
     "RBF",
     "Bias",
     "Block",
+    "Categorical",
     "Coregion",
     "Exponential",
     "FromFunction",
     "Kernel",
     "Linear",
     "Matern",
+    "On",
     "Periodic",
     "Polynomial",
     "Precomputed",

@@ -7,6 +7,8 @@ import numpy as np
 
 from .._types import Floats
 from .algebra import Kernel
+from .categorical import Categorical
+from .columns import On
 from .dot_product import DotProduct
 from .embedding import Embedding, Relevance
 from .stationary import Stationary
@@ -21,8 +23,9 @@ def column_weights(kernel: Kernel, p: int) -> Floats | None:
     .. math:: w_j = \max_{\text{parts}} \, r_j / \ell_j^2
 
     with the length scales of a stationary part and the relevances that act on it, its own or those of a ``Relevance``
-    around it; the part that looks closest counts. A dot product without relevances says nothing, nor does a kernel of
-    other things than the columns themselves, such as the circles of ``Periodic``.
+    around it; the part that looks closest counts. Categories have their relevance, and so the weight that zeros and
+    ones in their place would have; columns that ``On`` leaves out have none. A dot product without relevances says
+    nothing, nor does a kernel of other things than the columns themselves, such as the circles of ``Periodic``.
 
     Parameters
     ----------
@@ -45,6 +48,16 @@ def _weights(kernel: Kernel, around: Floats | None, p: int) -> Iterator[Floats]:
         inside = getattr(kernel, "relevance", None)
         if inside is not None or around is not None:
             yield np.asarray(1.0 if inside is None else inside) * (1.0 if around is None else around)
+    elif isinstance(kernel, Categorical):
+        yield np.asarray(kernel.relevance)
+    elif isinstance(kernel, On):
+        at = [int(c) for c in kernel.columns]
+        for weight in _weights(
+            kernel.kernel, around if around is None or np.ndim(around) == 0 else around[at], len(at)
+        ):
+            whole = np.zeros(p)
+            whole[at] = weight
+            yield whole
     elif isinstance(kernel, ByTask):
         yield from _beside_tasks(kernel, around, p)
     elif not isinstance(kernel, Embedding):
@@ -68,4 +81,8 @@ def separate_scales(kernel: Kernel, p: int) -> Kernel:
     """Return the same kernel with a length scale for each of p columns where it had one for all."""
     if isinstance(kernel, Stationary):
         return replace(kernel, length_scale=np.broadcast_to(kernel.length_scale, (p,)).copy())
+    if isinstance(kernel, Categorical):
+        return replace(kernel, relevance=np.broadcast_to(kernel.relevance, (p,)).copy())
+    if isinstance(kernel, On):
+        return replace(kernel, kernel=separate_scales(kernel.kernel, len(kernel.columns)))
     return replace(kernel, **{name: separate_scales(getattr(kernel, name), p) for name in kernel._parts})

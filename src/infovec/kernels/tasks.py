@@ -11,9 +11,10 @@ from scipy import sparse
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from .algebra import Block, Kernel, _writable
+from .columns import On, found_column, parts_of, resolved
 from .stationary import RBF
 
-__all__ = ["GROUPS", "ByTask", "Tasks", "resolved"]
+__all__ = ["GROUPS", "ByTask", "Tasks"]
 
 GROUPS = "groups"
 """Name of the column that comes from ``fit(..., groups=)``."""
@@ -157,33 +158,12 @@ class Tasks(ByTask):
 
 
 def _nested(kernel: Kernel) -> bool:
-    return isinstance(kernel, ByTask) or any(_nested(p) for _, p in kernel._children() if isinstance(p, Kernel))
+    return any(isinstance(part, ByTask | On) for part in parts_of(kernel))
 
 
 def _found(column: str, names: Sequence[str], kernel: str) -> int:
-    if column in names:
-        return list(names).index(column)
-    if column == GROUPS:
-        raise ParameterError(
-            f"{kernel} has its tasks in groups: give fit(X, y, groups=labels) the task of each row, or say which "
-            "column of X has them"
-        )
-    known = f"which are {', '.join(map(str, names[:8]))}" if len(names) else "of which X has none"
-    raise ParameterError(f"{kernel}: column {column!r} is none of the names of columns, {known}; or give its number")
-
-
-def resolved(kernel: Kernel, names: Sequence[str], X: Inputs) -> Kernel:
-    """Return a kernel whose tasks are in columns with a number, from one that may call them by name.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    names : sequence of str
-        Of the columns of X; empty if they have none.
-    X : array of shape (n, p)
-    """
-    if isinstance(kernel, ByTask):
-        return kernel.resolved(names, X)
-    parts = {name: part for name, part in kernel._children() if isinstance(part, Kernel)}
-    found = {name: resolved(part, names, X) for name, part in parts.items()}
-    return kernel if all(found[name] is parts[name] for name in parts) else replace(kernel, **found)
+    groups = (
+        f"{kernel} has its tasks in groups: give fit(X, y, groups=labels) the task of each row, or say which "
+        "column of X has them"
+    )
+    return found_column(column, names, kernel, groups if column == GROUPS else "")

@@ -9,7 +9,8 @@ class Role(Enum):
     """The part that a parameter plays in its kernel or likelihood."""
 
     SCALE = "scale"
-    """A length scale: a common factor of all of them is a change of the unit of the inputs."""
+    """A length scale, or a weight of squares that is learned as one: a common factor of all of them is a change of the
+    unit of distances."""
     VARIANCE = "variance"
     """All values of the kernel are proportional to it."""
     NOISE_VARIANCE = "noise variance"

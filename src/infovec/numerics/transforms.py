@@ -11,6 +11,7 @@ from .._types import Floats
 __all__ = [
     "IDENTITY",
     "INCREASING",
+    "INVERSE_SQUARE",
     "LOG",
     "SHARE",
     "SIGMOID",
@@ -84,6 +85,23 @@ class Log(Transform):
 
     def pullback(self, value: Floats, gradient: Floats) -> Floats:
         return _scale(gradient, value)
+
+
+class InverseSquare(Transform):
+    r"""A positive weight of squares by the logarithm of a length, :math:`\theta = e^{-2 t}`."""
+
+    low = 0.0
+    requirement = "positive and finite"
+    free_bounds = (-0.5 * _ANY_UNIT, 0.5 * _ANY_UNIT)
+
+    def value(self, free: Floats) -> Floats:
+        return np.exp(-2.0 * np.asarray(free))
+
+    def free(self, value: Floats) -> Floats:
+        return np.asarray(-0.5 * np.log(value))
+
+    def pullback(self, value: Floats, gradient: Floats) -> Floats:
+        return _scale(gradient, -2.0 * np.asarray(value))
 
 
 class Above(Transform):
@@ -178,6 +196,7 @@ def _scale(gradient: Floats, slope: Floats) -> Floats:
 
 IDENTITY: Final = Identity()
 INCREASING: Final = Increasing()
+INVERSE_SQUARE: Final = InverseSquare()
 LOG: Final = Log()
 SOFTPLUS: Final = Softplus()
 SHARE: Final = Share(1.0)

@@ -10,10 +10,12 @@ from ..errors import ParameterError
 from ..kernels import (
     RBF,
     Bias,
+    Categorical,
     Exponential,
     Kernel,
     Linear,
     Matern,
+    On,
     Polynomial,
     Product,
     RationalQuadratic,
@@ -40,6 +42,10 @@ def matrix(g: Graph, kernel: Kernel, X: str, Z: Floats) -> str:
     if isinstance(kernel, Relevance):
         root = np.sqrt(kernel.relevance)
         return matrix(g, kernel.kernel, g.times(X, root), Z * root)
+    if isinstance(kernel, On):
+        return matrix(g, kernel.kernel, _some(g, X, kernel), Z[:, np.array(kernel.columns)])
+    if isinstance(kernel, Categorical):
+        return _categorical(g, kernel, X, Z)
     if isinstance(kernel, Bias | White):
         constant = g.constant(np.full((1, len(Z)), kernel.variance if isinstance(kernel, Bias) else 0.0))
         return g.add(_zeros(g, X, keep=True), constant)
@@ -62,19 +68,35 @@ def diagonal(g: Graph, kernel: Kernel, X: str) -> str:
         return g.times(diagonal(g, kernel.kernel, X), kernel.factor)
     if isinstance(kernel, Relevance):
         return diagonal(g, kernel.kernel, g.times(X, np.sqrt(kernel.relevance)))
+    if isinstance(kernel, On):
+        return diagonal(g, kernel.kernel, _some(g, X, kernel))
     if isinstance(kernel, Linear):
         root = 1.0 if kernel.relevance is None else np.sqrt(kernel.relevance)
         return g.times(_squares(g, g.times(X, root)), kernel.variance)
-    assert isinstance(kernel, Bias | White | Polynomial | Stationary)
+    assert isinstance(kernel, Bias | White | Polynomial | Stationary | Categorical)
     return g.plus(_zeros(g, X), kernel.variance)
 
 
 def _unknown(kernel: Kernel) -> ParameterError:
     return ParameterError(
         f"{kernel!r} cannot be exported to ONNX; these can: RBF, Matern with nu 0.5, 1.5, 2.5 or infinity, "
-        "Exponential, RationalQuadratic, Linear, Polynomial, Bias, White, and sums, products, multiples and Relevance "
-        "of these"
+        "Exponential, RationalQuadratic, Linear, Polynomial, Categorical, Bias, White, and sums, products, multiples, "
+        "Relevance and On of these"
     )
+
+
+def _some(g: Graph, X: str, kernel: On) -> str:
+    """Return the columns that a kernel looks at."""
+    return g.do("Gather", X, g.constant(np.array(kernel.columns, dtype=np.int64)), axis=1)
+
+
+def _categorical(g: Graph, kernel: Categorical, X: str, Z: Floats) -> str:
+    """Column by column: whether rows differ, times the relevance."""
+    total = g.constant(0.0)
+    for j, relevance in enumerate(np.broadcast_to(kernel.relevance, (Z.shape[1],))):
+        same = g.do("Equal", g.do("Gather", X, g.constant(np.array([j])), axis=1), g.constant(Z[None, :, j]))
+        total = g.add(total, g.do("Where", same, g.constant(0.0), g.constant(float(relevance))))
+    return g.times(_exp(g, total, -1.0), kernel.variance)
 
 
 def _zeros(g: Graph, X: str, keep: bool = False) -> str:
@@ -138,4 +160,4 @@ _PROFILES: dict[type, Callable[[Graph, Any, str], str]] = {
     Exponential: _exponential,
     RationalQuadratic: _rational,
 }
-_KNOWN = frozenset([*_PROFILES, Linear, Polynomial, Bias, White, Sum, Product, Scaled, Relevance])
+_KNOWN = frozenset([*_PROFILES, Linear, Polynomial, Categorical, On, Bias, White, Sum, Product, Scaled, Relevance])
