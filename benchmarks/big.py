@@ -3,8 +3,8 @@
 Log loss on 200 000 new rows, and seconds to fit, of the clock and of all threads together, all with two threads in one
 run. HIGGS-like synthetic rows (``benchmarks.rows``). LightGBM and GPyTorch take part where they are installed.
 ``--out-of-core FOLDER`` fits infovec to a folder of Parquet files with ``--memory``, and prints the peak of the
-process; ``--dask`` compares a fit in this process, with two threads, with one on two worker processes of one thread each, in
-turn; ``--disk`` compares ways to have projections that do not fit into memory.
+process; ``--dask`` compares a fit in this process, with two threads, with one on two worker processes of one thread
+each, in turn; ``--disk`` compares ways to have projections that do not fit into memory.
 """
 
 import argparse
