@@ -1,9 +1,10 @@
-"""A fit on a cluster, simulated: python -m benchmarks.cluster_model [--rows 50000].
+"""A fit on a cluster, simulated: python -m benchmarks.cluster_model [--rows 400000].
 
-A real fit with one worker process is recorded, exchange by exchange: what its shard took, what the client took between
-two of them, and the bytes. The simulation replays these with any number of workers, rows, latency and bandwidth: shards
-have their share of the rows, the client does what it did, messages go out one after the other and sums come back in a
-tree. It is checked against real fits with 1, 2 and 4 worker processes, and extrapolated.
+Real fits with one worker process, to a quarter of the rows and to all of them, are recorded exchange by exchange: what
+the shard took, what the client took between two exchanges, and the bytes. Of each kind of exchange one part of the
+seconds grows with the rows of a shard and one does not. The simulation replays the exchanges with any number of
+workers, rows, latency and bandwidth: shards have their share of the rows, messages go out one after the other and sums
+come back in a tree. It is checked against real fits with 1, 2 and 4 worker processes, and extrapolated.
 """
 
 import argparse
@@ -29,51 +30,68 @@ class Exchange(NamedTuple):
     client: float  # seconds before it
     out: int  # bytes to a shard
     back: int  # bytes from it
-    rows: int  # of the shard
+
+
+class Fit(NamedTuple):
+    """A recorded fit."""
+
+    rows: int
+    seconds: float
+    exchanges: list[Exchange]
 
 
 def record(X, y, workers):
-    """Fit on so many worker processes; return seconds and the exchanges."""
+    """Fit on so many worker processes."""
     import dask.array as da
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster, wait
 
     from infovec.shards import cluster as remote
 
-    exchanges, last, ask, add = [], [time.perf_counter()], remote.ClusterStore.ask, remote.ClusterStore.add
+    exchanges, ask = [], remote.ClusterStore.ask
 
-    def noted(verb):
-        def each(self, shards, method, args):
-            begin = time.perf_counter()
-            before = len(self.traffic)
-            answer = verb(self, shards, method, args)
-            if len(self.traffic) == before + 1 and (verb is add or workers > 1 or method):
-                _, out, back = self.traffic[-1]
-                exchanges.append(Exchange(method, time.perf_counter() - begin, begin - last[0], out // len(shards),
-                                          back // (len(shards) if verb is ask else 1), self.n))  # fmt: skip
-                last[0] = time.perf_counter()
-            return answer
+    def noted(self, shards, method, args):
+        begin = time.perf_counter()
+        answers = ask(self, shards, method, args)
+        end, (_, out, back) = time.perf_counter(), self.traffic[-1]
+        exchanges.append(Exchange(method, end - begin, begin - last[0], out // len(shards), back // len(shards)))
+        last[0] = end
+        return answers
 
-        return each
-
-    with LocalCluster(workers, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as c:
         dX = da.from_array(X, chunks=(-(-len(X) // (2 * workers)), -1)).persist()
-        remote.ClusterStore.ask = noted(ask)
-        start = last[0] = time.perf_counter()
+        wait(dX)
+        c.rebalance()
+        start, last, remote.ClusterStore.ask = time.perf_counter(), [time.perf_counter()], noted
         try:
             IVMClassifier(**SETTINGS).fit(dX, y)
         finally:
-            remote.ClusterStore.ask, remote.ClusterStore.add = ask, add
-        return time.perf_counter() - start, exchanges
+            remote.ClusterStore.ask = ask
+        return Fit(len(X), time.perf_counter() - start, exchanges)
 
 
-def simulate(exchanges, whole, workers, rows=None, cores=None, latency=1e-3, bandwidth=1e9):
+def fixed_shares(few, many):
+    """Share of the seconds of each kind of exchange that does not grow with the rows; its own, and the client's."""
+    shares = {}
+    for method in {e.method for e in many.exchanges}:
+        for side in ("seconds", "client"):
+            small, large = (
+                np.median([getattr(e, side) for e in fit.exchanges if e.method == method] or [0.0])
+                for fit in (few, many)
+            )
+            slope = max(large - small, 0.0) / (many.rows - few.rows)
+            shares[method, side] = 1.0 - slope * many.rows / large if large > 0.0 else 1.0
+    return shares
+
+
+def simulate(fit, shares, workers, rows=None, cores=None, latency=0.0, bandwidth=1e9):
     """Seconds of a fit: what was recorded, with other workers, rows and network.
 
     Parameters
     ----------
-    exchanges : of one worker
-    whole : float
-        Seconds of the recorded fit; those outside of exchanges stay, in proportion to the rows.
+    fit : Fit
+        With one worker.
+    shares : dict
+        Of ``fixed_shares``.
     workers : int
     rows : int, optional
     cores : int, optional
@@ -81,35 +99,37 @@ def simulate(exchanges, whole, workers, rows=None, cores=None, latency=1e-3, ban
     latency, bandwidth : float
         Beyond what was there when it was recorded.
     """
-    known = exchanges[0].rows
-    scale = (rows or known) / known
-    busy = min(workers, cores or workers)
-    total = (whole - sum(e.seconds + e.client for e in exchanges)) * scale
-    for e in exchanges:
-        depth = np.ceil(np.log2(workers)) if workers > 1 else 0.0
-        arriving = workers * e.out / bandwidth + max(depth, 1.0) * e.back / bandwidth
-        total += e.client + e.seconds * scale / busy + (1.0 + depth) * latency + arriving
+    scale = (rows or fit.rows) / fit.rows / min(workers, cores or workers)
+    hop = float(np.median([e.seconds for e in fit.exchanges if e.method == "traits"])) + latency
+    depth = np.ceil(np.log2(workers)) if workers > 2 else 0.0
+    total = fit.seconds - sum(e.seconds + e.client for e in fit.exchanges)
+    for e in fit.exchanges:
+        for side in ("seconds", "client"):
+            fixed = shares[e.method, side]
+            total += getattr(e, side) * (fixed + (1.0 - fixed) * scale)
+        total += latency + depth * hop + (workers * e.out + max(depth, 1.0) * e.back) / bandwidth
     return total
 
 
 def main():
     """Compare with real fits, and extrapolate."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=50_000)
+    parser.add_argument("--rows", type=int, default=400_000)
     n = parser.parse_args().rows
     warnings.simplefilter("ignore")
     X, y = make(0, n)
-    seconds, exchanges = record(X, y, 1)
-    print(f"{n} rows, d = 300, {len(exchanges)} exchanges, "
-          f"{sum(e.out + e.back for e in exchanges) / 1e6:.1f} MB to and from a worker")  # fmt: skip
-    print("workers  measured s  simulated s")
+    few, many = record(X[: n // 4], y[: n // 4], 1), record(X, y, 1)
+    shares = fixed_shares(few, many)
+    print(f"{n} rows, d = 300, {len(many.exchanges)} exchanges, "
+          f"{sum(e.out + e.back for e in many.exchanges) / 1e6:.1f} MB to and from a worker")  # fmt: skip
+    print("workers  measured s (three fits)  simulated s")
     for workers in (1, 2, 4):
-        real = seconds if workers == 1 else record(X, y, workers)[0]
-        guess = simulate(exchanges, seconds, workers, cores=os.cpu_count(), latency=0.0)
-        print(f"{workers:7d}  {real:10.1f}  {guess:11.1f}", flush=True)
+        real = " ".join(f"{record(X, y, workers).seconds:7.1f}" for _ in range(3))
+        guess = simulate(many, shares, workers, cores=os.cpu_count())
+        print(f"{workers:7d}  {real}  {guess:11.1f}", flush=True)
     for rows, workers in ((10**8, 10), (10**9, 100)):
-        guess = simulate(exchanges, seconds, workers, rows, latency=1e-3, bandwidth=1.25e9)
-        print(f"{rows:.0e} rows on {workers} machines of one core each: {guess / 3600:.1f} hours; "
+        guess = simulate(many, shares, workers, rows, latency=1e-3, bandwidth=1.25e9)
+        print(f"{rows:.0e} rows on {workers} machines of one core each: {guess / 3600:.2f} hours; "
               f"{guess / 16 / 3600:.2f} with 16 cores each, if they are as fast")  # fmt: skip
 
 

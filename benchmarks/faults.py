@@ -71,7 +71,7 @@ def _on_cluster(X, y, ask, at, delay, number):
 
     from infovec.shards import cluster as remote
 
-    with LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         before = set(client.run(os.getpid).values())
         killer = Killer(client, at, delay, number)
         _listening(remote.ClusterStore, ask, killer)

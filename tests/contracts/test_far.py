@@ -43,6 +43,10 @@ def words(f):
     return np.array(["no", "perhaps", "yes"])[np.digitize(f, [-0.5, 0.5])]
 
 
+def heavy(f):
+    return f + 0.2 * np.random.default_rng(6).standard_t(3, len(f))
+
+
 COUPLED = RBF([1.5, 15.0, 0.3], 3.0) + Bias(1.0)
 WEIGHT = np.random.default_rng(5).integers(0, 3, N).astype(float)
 FORMS = {
@@ -75,6 +79,7 @@ ON_ALL_ROWS = {
     "words, coupled": (IVMClassifier, words, {"multi_class": "probit"}, None),
     "words, variational": (IVMClassifier, words, {"multi_class": "variational"}, None),
     "regression": (IVMRegressor, lambda f: f, {}, None),
+    "regression, Student": (IVMRegressor, heavy, {"likelihood": "student_t"}, None),
     "counts": (IVMRegressor, lambda f: np.round(np.exp(f)), {"likelihood": "poisson"}, WEIGHT),
     "ordinal": (IVMOrdinalClassifier, ten, {}, None),
 }
@@ -267,9 +272,11 @@ def workers(n):
     distributed = pytest.importorskip("distributed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cluster = distributed.LocalCluster(n, threads_per_worker=1, processes=True, dashboard_address=None)
+        cluster = distributed.LocalCluster(n_workers=n, threads_per_worker=1, processes=True, dashboard_address=None)
         try:
             with distributed.Client(cluster) as client:
+                client.wait_for_workers(n)
+                assert len(client.nthreads()) == n
                 yield client
         finally:
             cluster.close()
@@ -308,7 +315,7 @@ def test_single_precision_on_a_cluster(client, monkeypatch):
         check_same(fitted(form, dask_array(X), y, None, dtype="float32"), expected, X, 1e-5)
 
 
-def test_four_workers(monkeypatch):
+def test_four_workers(monkeypatch, stores):
     """Their sums are added up in a tree."""
     X, f = rows()
     with workers(4) as client:
@@ -319,7 +326,10 @@ def test_four_workers(monkeypatch):
                 expected = fitted(form, X, y, None, dtype=dtype)
                 kind, _, settings, _ = FORMS[form]
                 settings = {"n_active": 20, "learn": None, "random_state": 0} | settings | {"dtype": dtype}
-                check_same(kind(**settings).fit(dask_array(X), dask_array(y), client=client), expected, X, atol)
+                there = client.persist(dask_array(X))
+                client.rebalance(there)
+                check_same(kind(**settings).fit(there, dask_array(y), client=client), expected, X, atol)
+    assert all(len(store.houses) == 4 for store in stores)
 
 
 def test_shards_are_given_back(client, monkeypatch):
