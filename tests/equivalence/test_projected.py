@@ -73,6 +73,9 @@ def targets(likelihood, X, seed=1):
 EP_LIKELIHOODS = [
     Probit(),
     Probit(bias=-0.4, slope=1.7),
+    Probit(0.2, lapse=0.05),
+    Logit(lapse=0.1),
+    Ordinal(np.array([-0.5, 0.7]), slope=2.0, lapse=0.1),
     Logit(bias=0.3),
     Ordinal(np.array([-0.5, 0.7]), slope=2.0),
     Poisson(bias=0.2),

@@ -156,4 +156,5 @@ def settings_of(estimator: Any, score: object, n_rows: int) -> Settings:
         SELECTIONS[estimator.selection], score_rule(score), blurs(estimator.blur),
         precision(estimator.dtype), memory_limit(estimator.max_memory), estimator.learn is not None,
         bool(estimator.warm_start), refinement(estimator),
+        isinstance(estimator.likelihood, str),
     )  # fmt: skip

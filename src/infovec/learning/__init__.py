@@ -8,6 +8,7 @@ from .climb import climb, minor_steps, most_evaluations
 from .curvature import Curvature
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
+from .lapse import MOST_FOR_LAPSE, can_lapse, none_wrong, some_wrong
 from .model import Model
 from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
 from .optimise import Step, find_scale, optimise, value_at
@@ -22,6 +23,7 @@ __all__ = [
     "CRITERIA",
     "FACTORISED",
     "MOST_FOR_COLUMNS",
+    "MOST_FOR_LAPSE",
     "MOST_TRIALS",
     "ClassKernels",
     "CoupledEvidence",
@@ -41,6 +43,7 @@ __all__ = [
     "VariationalBound",
     "alike",
     "best_of_starts",
+    "can_lapse",
     "climb",
     "find_scale",
     "learn_factorised",
@@ -48,12 +51,14 @@ __all__ = [
     "minor_steps",
     "most_evaluations",
     "most_starts",
+    "none_wrong",
     "optimise",
     "refine_scales",
     "second_look",
     "separable",
     "separate",
     "slh_priors",
+    "some_wrong",
     "starts",
     "value_at",
 ]

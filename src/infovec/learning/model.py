@@ -9,7 +9,7 @@ from .._types import Floats, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..kernels.relevances import separate_scales
-from ..likelihoods import Likelihood
+from ..likelihoods import Likelihood, with_lapse
 from ..numerics.roles import Role
 from ..numerics.transforms import Transform
 from .priors import Gamma, Prior
@@ -93,6 +93,22 @@ class Model:
         before = self.group[come]
         group = np.where(before >= 0, np.cumsum(before >= 0) - 1, -1)
         return replace(self, kernel=kernel, start=self.start[come], group=group, tied=False), before[before >= 0]
+
+    def lapsing(self, lapse: float) -> Self:
+        """Return a model at the same parameters some of whose labels are wrong; how many is its last step."""
+        likelihood = with_lapse(self.likelihood, lapse)
+        added = likelihood.theta[-1:]
+        limits = None if self.limits is None else np.concatenate([self.limits, np.full((1, 2), np.nan)])
+        return replace(
+            self, likelihood=likelihood, start=np.concatenate([self.start, added]), limits=limits,
+            group=np.append(self.group, self.size),
+        )  # fmt: skip
+
+    def all_right(self) -> Self:
+        """Return the model without what ``lapsing`` has added."""
+        limits = None if self.limits is None else self.limits[:-1]
+        likelihood = with_lapse(self.likelihood, 0.0)
+        return replace(self, likelihood=likelihood, start=self.start[:-1], limits=limits, group=self.group[:-1])
 
     def _names(self, kernel: Kernel) -> list[str]:
         return [*(f"kernel.{n}" for n in kernel.parameter_names),

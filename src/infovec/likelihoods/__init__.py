@@ -4,18 +4,20 @@ from ..numerics.roles import Role
 from .base import Discrete, Likelihood, Prediction, Site, Tilted
 from .gaussian import Gaussian
 from .laplace import Laplace
+from .lapse import Lapsing
 from .logit import Logit
 from .null_category import NullCategory
 from .ordinal import Ordinal
 from .poisson import Poisson
 from .probit import Probit
 from .student_t import StudentT
-from .weighted import Weighted, WeightedDiscrete, plain, total_weight, weighted
+from .weighted import Weighted, WeightedDiscrete, plain, total_weight, weighted, with_lapse
 
 __all__ = [
     "Discrete",
     "Gaussian",
     "Laplace",
+    "Lapsing",
     "Likelihood",
     "Logit",
     "NullCategory",
@@ -32,4 +34,5 @@ __all__ = [
     "plain",
     "total_weight",
     "weighted",
+    "with_lapse",
 ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -11,7 +11,8 @@ from .._types import Floats
 from ..numerics.normal import hazard, hazard_excess, log_half_transform
 from ..numerics.roles import Role
 from ..numerics.transforms import IDENTITY, LOG, Transform
-from .base import Discrete, Tilted
+from .base import Tilted
+from .lapse import Lapsing
 
 __all__ = ["Logit"]
 
@@ -29,16 +30,17 @@ def _alternating_weights(order: int) -> Floats:
 
 
 _WIDE, _STEEP = 1e10, 1e-4  # variance, and mean for each of it, where the series cancels and a normal noise does
+_REACH = 56.0  # of the argument, within which a likelihood with a lapse is more than a constant
 _ORDER = 24
 _K = np.arange(_ORDER)[:, None]
 _W = _alternating_weights(_ORDER)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Logit(Discrete):
+class Logit(Lapsing):
     r"""Two classes, y = -1 or +1, by the logistic function.
 
-    .. math:: p(y \mid f) = \frac{1}{1 + \exp(-\lambda y (f + b))}
+    .. math:: p(y \mid f) = \epsilon + \frac{1 - 2 \epsilon}{1 + \exp(-\lambda y (f + b))}
 
     The normaliser is exact to rounding for any variance: on each half line the logistic function is an
     alternating series of exponentials, whose Gaussian integrals are known, and the series is accelerated.
@@ -47,30 +49,35 @@ class Logit(Discrete):
     ----------
     bias, slope : float
         b and lambda.
+    lapse : float
+        epsilon, the probability that a label is wrong. Zero stays zero, any other is learned too.
     """
 
     bias: float = 0.0
     slope: float = 1.0
 
-    transforms: ClassVar[Mapping[str, Transform]] = {"bias": IDENTITY, "slope": LOG}
-    roles: ClassVar[Mapping[str, Role]] = {"bias": Role.BIAS, "slope": Role.REDUNDANT}
+    _clean: ClassVar[Mapping[str, Transform]] = {"bias": IDENTITY, "slope": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {"bias": Role.BIAS, "slope": Role.REDUNDANT, "lapse": Role.FREE}
 
     @property
     def labels(self) -> Floats:
         return np.array([-1.0, 1.0])
 
-    def log_prob(self, y: Floats, f: Floats) -> Floats:
+    def clean_log_prob(self, y: Floats, f: Floats) -> Floats:
         return -np.logaddexp(0.0, -self.slope * y * (f + self.bias))
 
-    def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
+    def clean_tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
         log_z, g, nu = _logistic_gaussian(y * self.slope * (mean + self.bias), self.slope**2 * var)
         return Tilted(log_z, y * self.slope * g, self.slope**2 * nu)
 
-    def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
-        _, g, nu = self.tilted(y, mean, var)
+    def clean_slopes(self, y: Floats, mean: Floats, var: Floats) -> dict[str, Any]:
+        _, g, nu = self.clean_tilted(y, mean, var)
         by_var = 0.5 * (g**2 - nu)  # d log Z / d var
         by_slope = ((mean + self.bias) * g + 2.0 * var * by_var) / self.slope
-        return self._gradient({"bias": g, "slope": by_slope})
+        return {"bias": g, "slope": by_slope}
+
+    def in_noise(self) -> tuple["Logit", float, float, float]:
+        return Logit(lapse=self.lapse), self.slope, -self.bias, _REACH
 
 
 def _logistic_gaussian(mean: Floats, var: Floats) -> Tilted:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,17 +11,19 @@ from ..numerics.normal import log_interval, truncated
 from ..numerics.powers import LARGEST_POWER, bell_power_moments, ndtr_power_moments
 from ..numerics.roles import Role
 from ..numerics.transforms import INCREASING, LOG, Transform
-from .base import Discrete, Tilted
+from .base import Tilted
+from .lapse import Lapsing
 
 __all__ = ["Ordinal"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ordinal(Discrete):
+class Ordinal(Lapsing):
     r"""Ordered categories y = 0, ..., C - 1 by cut points on the latent scale (LSH05 2.4, corrected).
 
-    .. math:: p(y \mid f) = \Phi\bigl(\lambda (c_{y+1} - f)\bigr) - \Phi\bigl(\lambda (c_y - f)\bigr),
-              \qquad c_0 = -\infty, \quad c_C = \infty
+    .. math:: p_0(y \mid f) = \Phi\bigl(\lambda (c_{y+1} - f)\bigr) - \Phi\bigl(\lambda (c_y - f)\bigr),
+              \qquad c_0 = -\infty, \quad c_C = \infty,
+    .. math:: p(y \mid f) = \frac{\epsilon}{C - 1} + \Bigl(1 - \frac{C \epsilon}{C - 1}\Bigr) p_0(y \mid f)
 
     Parameters
     ----------
@@ -29,13 +31,16 @@ class Ordinal(Discrete):
         The finite cut points, strictly increasing.
     slope : float
         lambda.
+    lapse : float
+        epsilon, the probability that a label is wrong, and then any of the others. Zero stays zero, any other is
+        learned too.
     """
 
     thresholds: Floats = field(default_factory=lambda: np.array([-1.0, 1.0]))
     slope: float = 1.0
 
-    transforms: ClassVar[Mapping[str, Transform]] = {"thresholds": INCREASING, "slope": LOG}
-    roles: ClassVar[Mapping[str, Role]] = {"thresholds": Role.BIAS, "slope": Role.REDUNDANT}
+    _clean: ClassVar[Mapping[str, Transform]] = {"thresholds": INCREASING, "slope": LOG}
+    roles: ClassVar[Mapping[str, Role]] = {"thresholds": Role.BIAS, "slope": Role.REDUNDANT, "lapse": Role.FREE}
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", np.atleast_1d(self.thresholds))
@@ -51,17 +56,17 @@ class Ordinal(Discrete):
         category = np.asarray(y).astype(np.intp)
         return cuts[category], cuts[category + 1]
 
-    def log_prob(self, y: Floats, f: Floats) -> Floats:
+    def clean_log_prob(self, y: Floats, f: Floats) -> Floats:
         lower, upper = self._ends(y)
         return log_interval(self.slope * (lower - f), self.slope * (upper - f))
 
-    def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
+    def clean_tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
         lower, upper = self._ends(y)
         c = 1.0 / np.sqrt(self.slope**-2 + var)
         log_z, first, shrinkage = truncated(c * (lower - mean), c * (upper - mean))
         return Tilted(log_z, c * first, c**2 * shrinkage)
 
-    def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
+    def clean_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
         """Return the moments; the lowest and the highest category are those of a probit."""
         lower, upper = self._ends(y)
         side = np.where(np.isneginf(lower), -1.0, np.where(np.isposinf(upper), 1.0, 0.0))
@@ -79,18 +84,18 @@ class Ordinal(Discrete):
     def _inner_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
         def curve(f: Floats) -> Tilted:
             if f.ndim == 2:
-                return Tilted(self.log_prob(y[:, None], f), f, f)  # nodes ask for nothing else
-            return self.tilted(y, f, np.zeros(len(f)))
+                return Tilted(self.clean_log_prob(y[:, None], f), f, f)  # nodes ask for nothing else
+            return self.clean_tilted(y, f, np.zeros(len(f)))
 
         found, agree = bell_power_moments(curve, mean, var, weight)
         hard = np.flatnonzero(~agree)
         if hard.size:
-            again = super().tilted_power(y[hard], mean[hard], var[hard], weight[hard])
+            again = super().clean_power(y[hard], mean[hard], var[hard], weight[hard])
             for part, new in zip(found, again, strict=True):
                 part[hard] = new
         return Tilted(found.log_z, found.g, np.maximum(found.nu, 0.0))
 
-    def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+    def clean_slopes(self, y: Floats, mean: Floats, var: Floats) -> dict[str, Any]:
         lower, upper = self._ends(y)
         c = 1.0 / np.sqrt(self.slope**-2 + var)
         u, v = c * (lower - mean), c * (upper - mean)
@@ -103,4 +108,10 @@ class Ordinal(Discrete):
             density = np.exp(-0.5 * z[inner] ** 2 - 0.5 * np.log(2 * np.pi) - log_z[inner])
             by_cut[end[inner], rows[inner]] = sign * c[inner] * density
         by_slope = (shrinkage - first**2) * self.slope**-3 * c**2
-        return self._gradient({"thresholds": by_cut, "slope": by_slope})
+        return {"thresholds": by_cut, "slope": by_slope}
+
+    def in_noise(self) -> tuple["Ordinal", float, float, float]:
+        lowest, highest = self.thresholds[[0, -1]]
+        centre = 0.5 * (lowest + highest)
+        plain = Ordinal(self.slope * (self.thresholds - centre), lapse=self.lapse)
+        return plain, self.slope, float(centre), float(self.slope * (highest - lowest))

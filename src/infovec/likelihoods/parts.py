@@ -30,11 +30,12 @@ _NUMBERS: dict[type[Likelihood], int] = {
     StudentT: 1300,
 }
 _OTHERWISE = 1600
+_LAPSE = 48  # and as many for a mixture with labels that are wrong
 
 
 def row_bytes(likelihood: Any) -> int:
     """Memory that one row takes while its moments are found."""
-    return 8 * _NUMBERS.get(type(likelihood), _OTHERWISE)
+    return 8 * (_NUMBERS.get(type(likelihood), _OTHERWISE) + _LAPSE * bool(getattr(likelihood, "lapse", 0.0)))
 
 
 def in_parts(

@@ -11,10 +11,11 @@ from ..numerics.parameters import Parametrised
 from .base import Discrete, Likelihood, Prediction, Site, Tilted
 from .gaussian import Gaussian
 from .laplace import Laplace
+from .lapse import Lapsing
 from .logit import Logit
 from .probit import Probit
 
-__all__ = ["Weighted", "WeightedDiscrete", "plain", "total_weight", "weighted"]
+__all__ = ["Weighted", "WeightedDiscrete", "plain", "total_weight", "weighted", "with_lapse"]
 
 _W = TypeVar("_W", bound="Weighted")
 
@@ -150,7 +151,7 @@ class Weighted(Likelihood):
         """
         if isinstance(self.likelihood, Laplace):
             return self.likelihood.d_log_z_power(y, mean, var, np.asarray(self.weight), self.tilted(y, mean, var))
-        if not isinstance(self.likelihood, Probit | Logit):
+        if not isinstance(self.likelihood, Probit | Logit) or self.likelihood.lapse:
             return super().d_log_z(y, mean, var)
         _, g, nu = self.tilted(y, mean, var)
         by_slope = ((mean + self.likelihood.bias) * g + var * (g**2 - nu)) / self.likelihood.slope
@@ -196,6 +197,16 @@ class Weighted(Likelihood):
 def plain(likelihood: Likelihood) -> Likelihood:
     """Return a likelihood without its weights."""
     return likelihood.likelihood if isinstance(likelihood, Weighted) else likelihood
+
+
+def with_lapse(likelihood: Likelihood, lapse: float) -> Likelihood:
+    """Return a likelihood, weighted or not, with another probability that a label is wrong."""
+    inside = plain(likelihood)
+    assert isinstance(inside, Lapsing)
+    changed = inside.with_lapse(lapse)
+    if not isinstance(likelihood, Weighted):
+        return changed
+    return _unchecked(replace(likelihood, likelihood=changed, weight=1.0), likelihood.weight)
 
 
 def total_weight(likelihood: Parametrised, n: int) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,7 @@ from scipy import sparse
 from .._types import Message
 from ..errors import ParameterError
 from ..learning import Step
+from ..likelihoods import Likelihood, with_lapse
 from ..shards import Group, messages
 from ..shards.protocol import QUESTIONS
 from .against_rest import AgainstRest
@@ -26,6 +27,7 @@ _MAGIC: Final = b"infovec checkpoint 1\n"
 _NAMED: Mapping[str, Message] = {
     name: getattr(messages, name) for name in messages.__all__ if hasattr(getattr(messages, name), "_fields")
 } | {"Step": Step}
+_ANY = 0.1  # lapse, which is then set
 _EASY = frozenset({"marginals", "seen_before", "considered", "outside"})
 # questions whose answers are as large as the rows are many: shards can be asked again
 
@@ -61,9 +63,10 @@ class Checkpoint:
         if known is None:
             return None
         (kernel, kernels, theta, numbers, steps) = known
-        machine = machine.with_parameters(
-            _restored(machine.kernel, kernel), machine.likelihood.with_theta(theta), int(numbers)
-        )
+        likelihood = machine.likelihood
+        if len(theta) > likelihood.theta.size:  # labels turned out to be wrong
+            likelihood = with_lapse(cast(Likelihood, likelihood), _ANY)
+        machine = machine.with_parameters(_restored(machine.kernel, kernel), likelihood.with_theta(theta), int(numbers))
         if isinstance(machine, AgainstRest) and kernels:
             pairs = zip(machine.kernels, kernels, strict=True)
             machine = replace(machine, kernels=tuple(_restored(one, values) for one, values in pairs))

@@ -64,6 +64,8 @@ class Settings(NamedTuple):
     learns, keep : bool
         Whether parameters are learned, and whether what selection makes is kept.
     refine : Refine
+    lapses : bool
+        Whether labels may be taken to be wrong.
     """
 
     n_active: int | float | None
@@ -78,6 +80,7 @@ class Settings(NamedTuple):
     learns: bool
     keep: bool
     refine: Refine = Refine()
+    lapses: bool = False
 
 
 def prepare(
@@ -131,7 +134,8 @@ def prepare(
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, kin=sample.kin), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
-        Choices(settings.rule, blur, calibrate, settings.keep, places, settings.dtype, settings.refine),
+        Choices(settings.rule, blur, calibrate, settings.keep, places, settings.dtype, settings.refine,
+            settings.lapses),
     )  # fmt: skip
     return machine.sufficient()
 

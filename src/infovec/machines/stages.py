@@ -8,7 +8,20 @@ import numpy as np
 
 from .._types import Rows
 from ..inference.cost import calibrate, predict_evaluations
-from ..learning import Curvature, Learning, Model, Step, best_of_starts, find_scale, optimise, separate, value_at
+from ..learning import (
+    Curvature,
+    Learning,
+    Model,
+    Step,
+    best_of_starts,
+    can_lapse,
+    find_scale,
+    none_wrong,
+    optimise,
+    separate,
+    some_wrong,
+    value_at,
+)
 from ..likelihoods import Likelihood
 from ..runtime import Deadline, Late, give_back, own_threads, work_until
 from .budget import learning_sizes
@@ -75,6 +88,7 @@ class _Search:
         self.curvature, self.rows_before = Curvature(), 0
         self.objective: Objective | None = None
         self.free = unguided(model)
+        self.lapses, self.lapsed = machine.choices.lapses, False
         self.earliest: Model | None = None  # found in the first stage
 
     def watch(self, step: Step) -> bool:
@@ -106,6 +120,10 @@ class _Search:
             self.earliest = self.model
         elif number == len(self.samples) - 1 and part.n_functions == 1:
             self._look_back(objective, stage)
+        if self.lapses and number <= before_last(self.samples) and can_lapse(self.model):
+            self._lapse(objective)
+        elif self.lapsed and number == len(self.samples) - 1:
+            self._all_right(objective, stage)
         if number == before_last(self.samples) and is_separable(part, self.model, len(rows)):
             self._separate(objective, len(rows))
 
@@ -132,11 +150,28 @@ class _Search:
             self.model, self.curvature = earliest, Curvature()
             self._climb(objective, stage, False)
 
+    def _lapse(self, objective: Objective) -> None:
+        """Go on with labels some of which are wrong, if it pays."""
+        found, more = some_wrong(objective, self.model, self.level, self.watch)
+        if found is None:
+            self.steps += map(self.part.shown, more)
+            return
+        self.model, steps, self.curvature = found
+        self.lapsed, self.earliest, self.level = True, self.model, max(step.criterion for step in steps)
+        self._note(steps)
+
+    def _all_right(self, objective: Objective, stage: Stage) -> None:
+        """Go on without wrong labels, if they pay no longer."""
+        found = none_wrong(objective, self.model, self.level)
+        if found is not None:
+            self.model, self.curvature, self.lapsed, self.level = found, Curvature(), False, -np.inf
+            self._climb(objective, stage, False)
+
     def _separate(self, objective: Objective, n: int) -> None:
         """Go on with a length scale for each column, if it pays."""
         share = n / max(self.most_rows, n)
         found, more = separate(objective, self.model, self.part.data.p, self.level, share, self.watch)
-        self.steps += map(self.part.shown, more)
+        self._note(more)
         if found is not None:
             self.model, _, self.curvature = found
 
@@ -150,7 +185,12 @@ class _Search:
             found = optimise(objective, model, stage.iterations, self.watch, tolerance, self.curvature)
         self.model, steps, self.curvature = found
         self.level = max((step.criterion for step in steps), default=self.level)
-        self.steps += map(self.part.shown, steps)
+        self._note(steps)
+
+    def _note(self, steps: Sequence[Step]) -> None:
+        """Remember steps, without that of a lapse: there was none when learning began."""
+        some = [step._replace(theta=step.theta[:-1]) for step in steps] if self.lapsed else steps
+        self.steps += map(self.part.shown, some)
 
 
 def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:

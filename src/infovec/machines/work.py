@@ -82,6 +82,8 @@ class Choices:
         Precision of products where there are many, and parameters allow.
     refine : Refine
         Of a factorised posterior.
+    lapses : bool
+        Whether labels may be taken to be wrong where that explains them better.
     """
 
     rule: Rule
@@ -91,3 +93,4 @@ class Choices:
     places: Places = HERE
     dtype: str = "float32"
     refine: Refine = AS_SELECTED
+    lapses: bool = False

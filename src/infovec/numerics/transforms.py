@@ -19,6 +19,7 @@ __all__ = [
     "TRANSFORMS",
     "Above",
     "Interval",
+    "Rate",
     "Transform",
 ]
 
@@ -166,6 +167,12 @@ class Share(Interval):
     """A probability: the same between 0 and 1, but learning begins where it is told to, near an end as well."""
 
     start_bounds = (-np.inf, np.inf)
+
+
+class Rate(Share):
+    r"""A probability below ``high`` that is mostly small; an optimiser stays between it and a ten-thousandth of it."""
+
+    free_bounds = (-9.2, 9.2)
 
 
 class Increasing(Transform):

@@ -1,0 +1,131 @@
+"""Labels some of which are wrong: what every likelihood of classes has in common when it knows of them."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from .._types import Floats
+from ..errors import ParameterError
+from ..numerics.transforms import Rate, Transform
+from ..numerics.two_modes import two_mode_moments
+from .base import Discrete, Tilted
+
+__all__ = ["Lapsing", "mixed"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lapsing(Discrete):
+    r"""A likelihood of C labels that may be wrong: then each of the others is as likely.
+
+    .. math:: p(y \mid f) = \frac{\epsilon}{C - 1} + \Bigl(1 - \frac{C \epsilon}{C - 1}\Bigr) p_0(y \mid f)
+
+    A subclass says what :math:`p_0` is, by its methods that begin with ``clean``.
+
+    Parameters
+    ----------
+    lapse : float
+        epsilon, the probability that a label is wrong. Zero stays zero; any other is learned with the other parameters.
+        With it the likelihood is not log-concave: a row far on the other side says nothing.
+    """
+
+    lapse: float = field(default=0.0, kw_only=True)
+
+    _clean: ClassVar[Mapping[str, Transform]] = {}
+    """The transforms of the other parameters."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        most = 1.0 - 1.0 / len(self.labels)
+        if not (isinstance(self.lapse, Real) and 0.0 <= self.lapse < most):
+            raise ParameterError(
+                f"{type(self).__name__}: lapse must be a number from 0 to below {most:g}, where labels say nothing, "
+                f"got {self.lapse!r}"
+            )
+        object.__setattr__(self, "lapse", float(self.lapse))
+
+    @property
+    def transforms(self) -> Mapping[str, Transform]:
+        """Those of the likelihood, and of the lapse where there is one."""
+        return {**self._clean, "lapse": Rate(1.0 - 1.0 / len(self.labels))} if self.lapse else self._clean
+
+    @property
+    def log_concave(self) -> bool:  # type: ignore[override]
+        return not self.lapse
+
+    @abstractmethod
+    def clean_log_prob(self, y: Floats, f: Floats) -> Floats:
+        """Log p(y | f) of labels that are right."""
+
+    @abstractmethod
+    def clean_tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
+        """Return ``tilted`` of labels that are right."""
+
+    def clean_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
+        """Return ``tilted_power`` of labels that are right."""
+        return super().tilted_power(y, mean, var, weight)
+
+    @abstractmethod
+    def clean_slopes(self, y: Floats, mean: Floats, var: Floats) -> dict[str, Any]:
+        """Gradients of log Z in the other parameters, for labels that are right."""
+
+    @abstractmethod
+    def in_noise(self) -> tuple[Self, float, float, float]:
+        r"""Return the same likelihood of :math:`z = \lambda (f - c)`, with lambda, c, and how wide it changes in z."""
+
+    def with_lapse(self, lapse: float) -> Self:
+        """Return the same with another probability that a label is wrong."""
+        return replace(self, lapse=float(lapse))
+
+    @property
+    def _shares(self) -> tuple[float, float]:
+        """What the probability of a label is made of: a constant, and a multiple of that of a label that is right."""
+        each = self.lapse / (len(self.labels) - 1)
+        return each, 1.0 - each * len(self.labels)
+
+    def log_prob(self, y: Floats, f: Floats) -> Floats:
+        clean = self.clean_log_prob(y, f)
+        if not self.lapse:
+            return clean
+        each, rest = self._shares
+        return np.logaddexp(np.log(each), np.log(rest) + clean)
+
+    def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
+        clean = self.clean_tilted(y, mean, var)
+        return mixed(clean, *self._shares)[0] if self.lapse else clean
+
+    def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
+        if not self.lapse:
+            return self.clean_power(y, mean, var, weight)
+        plain, slope, centre, width = self.in_noise()
+        log_z, g, nu = two_mode_moments(plain.log_prob, y, slope * (mean - centre), slope**2 * var, weight, width)
+        return Tilted(log_z, slope * g, slope**2 * nu)
+
+    def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
+        r"""Gradient of log Z in theta; in the lapse it is
+
+        .. math:: \frac{\partial \log Z}{\partial \epsilon} = \frac{1 - C Z_0}{(C - 1) Z}.
+        """
+        slopes = self.clean_slopes(y, mean, var)
+        if self.lapse:
+            clean, others = self.clean_tilted(y, mean, var), len(self.labels) - 1
+            tilted, share = mixed(clean, *self._shares)
+            slopes = {name: share * slope for name, slope in slopes.items()}
+            slopes["lapse"] = (np.exp(-tilted.log_z) - (others + 1) * np.exp(clean.log_z - tilted.log_z)) / others
+        return self._gradient(slopes)
+
+
+def mixed(clean: Tilted, each: float, rest: float) -> tuple[Tilted, Floats]:
+    r"""Moments where a constant is added to a multiple of a likelihood, and the share r that the latter has in Z.
+
+    .. math:: Z = a + k Z_0, \qquad r = \frac{k Z_0}{Z}, \qquad g = r g_0, \qquad \nu = r \nu_0 - r (1 - r) g_0^2
+    """
+    log_rest = np.log(rest) + clean.log_z
+    log_z = np.logaddexp(np.log(each), log_rest)
+    with np.errstate(under="ignore"):
+        share, constant = np.exp(log_rest - log_z), np.exp(np.log(each) - log_z)
+        g = share * clean.g
+        return Tilted(log_z, g, share * clean.nu - constant * g * clean.g), share

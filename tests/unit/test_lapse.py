@@ -1,0 +1,85 @@
+"""Labels that may be wrong: moments, powers, and when a fit takes them for that."""
+
+import mpmath
+import numpy as np
+import pytest
+from oracles import fd_gradient, tilted_by_panels
+
+from infovec.errors import ParameterError
+from infovec.likelihoods import Logit, NullCategory, Ordinal, Probit, weighted, with_lapse
+
+CUTS = np.array([-1.0, 0.2, 2.0])
+LAPSING = [Probit(0.3, 2.0, lapse=0.05), Logit(-0.4, lapse=0.2), Ordinal(CUTS, 1.5, lapse=0.1)]
+
+
+def exact(mean, var, lapse):
+    """Log Z, g and nu of a probit, as the definition has them, with many digits."""
+    with mpmath.workdps(60):
+        m, v, e = mpmath.mpf(mean), mpmath.mpf(var), mpmath.mpf(lapse)
+
+        def log_z(at):
+            return mpmath.log(e + (1 - 2 * e) * mpmath.ncdf(at / mpmath.sqrt(1 + v)))
+
+        return [float(part) for part in (log_z(m), mpmath.diff(log_z, m), -mpmath.diff(log_z, m, 2))]
+
+
+@pytest.mark.parametrize("lapse", [1e-12, 1e-3, 0.1, 0.499])
+def test_moments_of_a_probit_far_out(lapse):
+    for mean in (-40.0, -9.0, -3.0, -1.0, 0.0, 2.0, 12.0):
+        for var in (1e-4, 1.0, 50.0):
+            found = np.ravel(Probit(lapse=lapse).tilted(np.ones(1), np.array([mean]), np.array([var])))
+            log_z, g, nu = exact(mean, var, lapse)
+            np.testing.assert_allclose(found[0], log_z, rtol=1e-12, atol=1e-15)
+            np.testing.assert_allclose(found[1:], (g, nu), rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("likelihood", LAPSING, ids=str)
+def test_the_definition(likelihood):
+    f, labels, clean = np.linspace(-4.0, 4.0, 9), likelihood.labels, with_lapse(likelihood, 0.0)
+    right = np.exp([clean.log_prob(np.full(9, y), f) for y in labels])
+    found = np.exp([likelihood.log_prob(np.full(9, y), f) for y in labels])
+    others = right.sum(axis=0) - right
+    np.testing.assert_allclose(found, (1 - likelihood.lapse) * right + likelihood.lapse * others / (len(labels) - 1))
+    assert clean.theta.size == likelihood.theta.size - 1
+    assert clean.log_concave
+    assert not likelihood.log_concave
+
+
+@pytest.mark.parametrize("likelihood", LAPSING, ids=str)
+@pytest.mark.parametrize("w", [0.3, 2.0, 60.0])
+def test_powers_equal_brute_force(likelihood, w):
+    centres = [*getattr(likelihood, "thresholds", [0.0]), -getattr(likelihood, "bias", 0.0)]
+    for y in likelihood.labels:
+        for mean, var in ((-3.0, 0.5), (0.5, 40.0), (30.0, 300.0), (-9.0, 1e-3)):
+            row = np.array([y]), np.array([mean]), np.array([var])
+            found = weighted(likelihood, np.array([w])).tilted(*row)
+            expected = tilted_by_panels(lambda f, y=y: w * likelihood.log_prob(y, f), mean, var, centres)
+            np.testing.assert_allclose(np.ravel(found), expected, rtol=1e-6, atol=1e-7 / var)
+
+
+@pytest.mark.parametrize("likelihood", LAPSING, ids=str)
+def test_slopes_of_powers(likelihood):
+    rng = np.random.default_rng(0)
+    y, mean, var = rng.choice(likelihood.labels, 8), 2.0 * rng.normal(size=8), rng.uniform(0.1, 3.0, 8)
+    some = weighted(likelihood, rng.choice([0.0, 1.0, 2.5], 8))
+    expected = fd_gradient(lambda theta: some.with_theta(theta).tilted(y, mean, var).log_z, some.theta)
+    np.testing.assert_allclose(some.d_log_z(y, mean, var), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_change_of_the_lapse_keeps_the_weights():
+    some = with_lapse(weighted(Probit(0.2), np.array([1.0, 3.0])), 0.07)
+    assert some == weighted(Probit(0.2, lapse=0.07), np.array([1.0, 3.0]))
+    assert some.take(np.array([1])).likelihood.lapse == 0.07
+
+
+@pytest.mark.parametrize(
+    "make", [lambda e: Probit(lapse=e), lambda e: Logit(lapse=e), lambda e: Ordinal(CUTS, lapse=e)]
+)
+@pytest.mark.parametrize("lapse", [-0.1, 0.76, np.nan, "many"])
+def test_impossible_lapses_are_named(make, lapse):
+    with pytest.raises(ParameterError, match="lapse must be a number from 0"):
+        make(lapse)
+
+
+def test_rows_without_label_have_no_lapse():
+    assert not hasattr(NullCategory(), "lapse")
