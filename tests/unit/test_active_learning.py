@@ -214,7 +214,9 @@ def test_one_class_against_the_rest_adds_up_what_each_function_is_told():
     np.testing.assert_allclose(information(likelihood, mean, var), total, atol=1e-8)
 
 
-@pytest.mark.parametrize("likelihood", [Probit(bias=0.3), Logit(), Ordinal(np.array([-1.0, 0.2, 2.0]))], ids=str)
+@pytest.mark.parametrize(
+    "likelihood", [Probit(bias=0.3), Logit(), Ordinal(np.array([-1.0, 0.2, 2.0])), Probit(lapse=0.1)], ids=str
+)
 def test_expected_entropy_and_precision_equal_brute_force(likelihood):
     mean, var = np.array([-3.0, 0.2, 1.0]), np.array([0.5, 4.0, 30.0])
     entropy, precision, slope = np.zeros(3), np.zeros(3), np.zeros(3)

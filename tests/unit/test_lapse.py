@@ -4,8 +4,12 @@ import mpmath
 import numpy as np
 import pytest
 from oracles import fd_gradient, tilted_by_panels
+from sklearn.metrics import log_loss
 
+from infovec import IVMClassifier
+from infovec.active_learning.discrete import discrete_information
 from infovec.errors import ParameterError
+from infovec.learning import Learning
 from infovec.likelihoods import Logit, NullCategory, Ordinal, Probit, weighted, with_lapse
 
 CUTS = np.array([-1.0, 0.2, 2.0])
@@ -79,6 +83,56 @@ def test_a_change_of_the_lapse_keeps_the_weights():
 def test_impossible_lapses_are_named(make, lapse):
     with pytest.raises(ParameterError, match="lapse must be a number from 0"):
         make(lapse)
+
+
+@pytest.mark.parametrize("likelihood", LAPSING, ids=str)
+def test_what_a_label_tells_that_may_be_wrong(likelihood):
+    for mean, var in ((-2.0, 0.3), (0.4, 5.0), (6.0, 200.0)):
+        f = mean + np.sqrt(var) * np.linspace(-12.0, 12.0, 200_001)
+        weight = np.exp(-0.5 * ((f - mean) ** 2 / var))
+        given = np.exp([likelihood.log_prob(np.full(f.shape, y), f) for y in likelihood.labels])
+        weight /= weight.sum()
+        each, total = given @ weight, 0.0
+        for p, share in zip(given, each, strict=True):
+            total += weight @ (p * np.log(p / share))
+        assert discrete_information(likelihood, np.array([mean]), np.array([var]))[0] == pytest.approx(total, abs=1e-6)
+
+
+def flipped(n, share, seed=0):
+    """Rows of two columns, labels some of which are exchanged, and those that were meant."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2.0, 2.0, size=(n, 2))
+    meant = (np.sin(3.0 * X[:, 0]) + X[:, 1] > 0.0).astype(int)
+    return X, np.where(rng.random(n) < share, 1 - meant, meant), meant
+
+
+def test_wrong_labels_are_found_and_clean_ones_are_left_alone():
+    X, y, meant = flipped(1000, 0.1)
+    train, test = slice(0, 500), slice(500, None)
+    model = IVMClassifier(n_active=100, random_state=0).fit(X[train], y[train])
+    found = model.likelihood_.lapse
+    assert 0.06 < found < 0.14
+    assert model.converged_
+    sure = model.predict_proba(X[test])
+    assert sure.min() > 0.9 * found  # nothing is more certain than labels are
+    assert np.mean(model.predict(X[test]) == meant[test]) > 0.94
+    without = IVMClassifier(n_active=100, random_state=0, likelihood=Probit()).fit(X[train], y[train])
+    assert without.likelihood_.lapse == 0.0
+    assert log_loss(y[test], sure) < 0.95 * log_loss(y[test], without.predict_proba(X[test]))
+    assert model.history_["theta"].shape[1] == without.history_["theta"].shape[1]
+    clean = IVMClassifier(n_active=100, random_state=0).fit(X[train], meant[train])
+    assert clean.likelihood_.lapse == 0.0
+
+
+def test_a_lapse_that_is_given_is_learned_or_held():
+    X, y, _ = flipped(300, 0.1)
+    given = IVMClassifier(n_active=60, random_state=0, likelihood=Probit(lapse=0.3)).fit(X, y).likelihood_
+    assert 0.03 < given.lapse < 0.2
+    held = Learning(fixed=["likelihood.lapse"])
+    model = IVMClassifier(n_active=60, random_state=0, likelihood=Probit(lapse=0.3), learn=held).fit(X, y)
+    assert model.likelihood_.lapse == pytest.approx(0.3)
+    still = IVMClassifier(n_active=60, random_state=0, learn=Learning(fixed=["likelihood.*"])).fit(X, y)
+    assert still.likelihood_.lapse == 0.0
 
 
 def test_rows_without_label_have_no_lapse():

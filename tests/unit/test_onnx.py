@@ -86,7 +86,7 @@ def test_every_kernel(kernel):
     np.testing.assert_array_equal(found["label"][clear], model.predict(Z)[clear])
 
 
-@pytest.mark.parametrize("likelihood", [Probit(0.4, 2.0), Logit(), Logit(-0.5, 6.0), "logit"], ids=str)
+@pytest.mark.parametrize("likelihood", [Probit(0.4, 2.0, lapse=0.1), Logit(), Logit(-0.5, 6.0), "logit"], ids=str)
 @pytest.mark.parametrize("variance", [0.1, 10.0, 3000.0])
 def test_every_likelihood_of_classes(likelihood, variance, tmp_path):
     X, y = data()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .._types import Floats
-from ..likelihoods import Discrete, Logit, Ordinal, Probit
+from ..likelihoods import Discrete, Lapsing, Logit, Ordinal, Probit
 from ..numerics.normal import log_ndtr
 from ..numerics.quadrature import gauss_legendre, tilted_log_prob
 from ..scores import Score
@@ -33,9 +33,12 @@ def discrete_information(likelihood: Discrete, mean: Floats, var: Floats) -> Flo
 
     .. math:: I(y; f) = H[y] - E_f H[y \mid f] = \sum_y P(y) \, D\bigl[p(f \mid y) \,\|\, p(f)\bigr]
     """
-    if isinstance(likelihood, Probit):
+    if isinstance(likelihood, Probit) and not likelihood.lapse:
         m, v = likelihood.slope * (mean + likelihood.bias), likelihood.slope**2 * var
         return np.asarray(sum(np.exp(log_q) * gain for log_q, gain in (probit_gain(m, v), probit_gain(-m, v))))
+    if isinstance(likelihood, Probit):
+        ends = -likelihood.bias - _DECIDED / likelihood.slope, -likelihood.bias + _DECIDED / likelihood.slope
+        return _from_entropies(likelihood, mean, var, ends, 1.0 / likelihood.slope)
     if isinstance(likelihood, Logit):
         reach = _LOGIT_DECIDED / likelihood.slope
         ends = -likelihood.bias - reach, -likelihood.bias + reach
@@ -79,20 +82,23 @@ def probit_gain(m: Floats, v: Floats) -> tuple[Floats, Floats]:
     return log_q, np.maximum(told - log_q, 0.0)
 
 
-def _from_entropies(likelihood: Discrete, mean: Floats, var: Floats, ends: tuple[float, float], unit: float) -> Floats:
-    """Information as a difference of entropies; beyond the ends a label is known, and over a unit it is smooth."""
+def _from_entropies(likelihood: Lapsing, mean: Floats, var: Floats, ends: tuple[float, float], unit: float) -> Floats:
+    """Information as a difference of entropies; beyond the ends only a lapse is open, and over a unit it is smooth."""
     log_p = np.stack([likelihood.tilted(np.full(len(mean), v), mean, var).log_z for v in likelihood.labels])
     sd = np.sqrt(np.maximum(var, 1e-100))
     low, high = np.maximum(mean - _REACH * sd, ends[0]), np.minimum(mean + _REACH * sd, ends[1])
     width = np.maximum(high - low, 0.0)
     panels = int(np.ceil(np.max(width / (_PANEL * np.minimum(sd, unit)), initial=1.0)))
     nodes, log_weights = gauss_legendre(_NODES)
+    each, rest = likelihood.shares
+    open_ = float(_entropy(np.log(np.append(np.full(len(likelihood.labels) - 1, max(each, 1e-300)), each + rest))))
     given = np.zeros(len(mean))
     for k in range(panels):
         f = low[:, None] + width[:, None] * ((k + nodes) / panels)
         weight = np.exp(log_weights - 0.5 * ((f - mean[:, None]) / sd[:, None]) ** 2)
-        given += (weight * _entropy(np.stack([likelihood.log_prob(v, f) for v in likelihood.labels]))).sum(axis=1)
-    given *= width / (panels * np.sqrt(2.0 * np.pi) * sd)
+        closed = _entropy(np.stack([likelihood.log_prob(v, f) for v in likelihood.labels])) - open_
+        given += (weight * closed).sum(axis=1)
+    given = open_ + given * width / (panels * np.sqrt(2.0 * np.pi) * sd)
     return np.maximum(_entropy(log_p) - given, 0.0)
 
 

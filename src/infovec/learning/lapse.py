@@ -13,11 +13,11 @@ from .optimise import Climbed, Step, optimise, value_at
 
 __all__ = ["MOST_FOR_LAPSE", "can_lapse", "none_wrong", "some_wrong"]
 
-_START = 0.05  # share of the labels
+_STARTS = (0.05, 0.2)  # shares of the labels
 _HOPELESS = 3.0  # by how much that may explain worse than no wrong labels do, with the other parameters as they are
 _PRICE = 3.0  # log evidence that it must bring in the end: it makes for more work, and chance can bring one or two
 _ITERATIONS, _TOLERANCE = 20, 3e-4
-MOST_FOR_LAPSE = 2 * _ITERATIONS  # evaluations
+MOST_FOR_LAPSE = 2 * len(_STARTS) * _ITERATIONS  # evaluations
 
 
 class LeavesOut(Protocol):
@@ -43,8 +43,8 @@ def some_wrong(
     """Go on from a model with labels some of which are wrong; None where it does not pay.
 
     It takes one evaluation to see that labels are clean: then a twentieth of them wrong explains far worse. Else the
-    other parameters, which have made up for wrong labels by a function that is less sure of itself, must move too.
-    Evidence and rows left out have to agree.
+    other parameters, which have made up for wrong labels by a function that is less sure of itself, must move too;
+    with few wrong labels they may stay there, so that many are tried as well. Evidence and rows left out have to agree.
 
     Parameters
     ----------
@@ -55,14 +55,15 @@ def some_wrong(
     watch : callable, optional
         Told of every evaluation of the climb.
     """
-    objective, start = copy(objective), model.lapsing(_START)  # which leaves the sites of the other as they are
-    if value_at(objective, start) <= level - _HOPELESS:
+    objective = copy(objective)  # the other keeps its sites
+    if value_at(objective, model.lapsing(_STARTS[0])) <= level - _HOPELESS:
         return None, []
-    found = optimise(objective, start, _ITERATIONS, watch, _TOLERANCE)
-    reached = max((step.criterion for step in found.steps), default=-np.inf)
-    if reached > level + _PRICE and objective.left_out(found.model)[1] < objective.left_out(model)[1]:
-        return found, found.steps
-    return None, [step._replace(theta=step.theta[:-1]) for step in found.steps]
+    climbs = [optimise(objective, model.lapsing(start), _ITERATIONS, watch, _TOLERANCE) for start in _STARTS]
+    levels = [max((step.criterion for step in climb.steps), default=-np.inf) for climb in climbs]
+    found, steps = climbs[int(np.argmax(levels))], [step for climb in climbs for step in climb.steps]
+    if max(levels) > level + _PRICE and objective.left_out(found.model)[1] < objective.left_out(model)[1]:
+        return found._replace(steps=steps), steps
+    return None, [step._replace(theta=step.theta[:-1]) for step in steps]
 
 
 def none_wrong(objective: LeavesOut, model: Model, level: float) -> Model | None:

@@ -81,7 +81,7 @@ class Lapsing(Discrete):
         return replace(self, lapse=float(lapse))
 
     @property
-    def _shares(self) -> tuple[float, float]:
+    def shares(self) -> tuple[float, float]:
         """What the probability of a label is made of: a constant, and a multiple of that of a label that is right."""
         each = self.lapse / (len(self.labels) - 1)
         return each, 1.0 - each * len(self.labels)
@@ -90,12 +90,12 @@ class Lapsing(Discrete):
         clean = self.clean_log_prob(y, f)
         if not self.lapse:
             return clean
-        each, rest = self._shares
+        each, rest = self.shares
         return np.logaddexp(np.log(each), np.log(rest) + clean)
 
     def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
         clean = self.clean_tilted(y, mean, var)
-        return mixed(clean, *self._shares)[0] if self.lapse else clean
+        return mixed(clean, *self.shares)[0] if self.lapse else clean
 
     def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
         if not self.lapse:
@@ -105,14 +105,14 @@ class Lapsing(Discrete):
         return Tilted(log_z, slope * g, slope**2 * nu)
 
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
-        r"""Gradient of log Z in theta; in the lapse it is
+        r"""Gradient of log Z in theta, in the lapse the last.
 
         .. math:: \frac{\partial \log Z}{\partial \epsilon} = \frac{1 - C Z_0}{(C - 1) Z}.
         """
         slopes = self.clean_slopes(y, mean, var)
         if self.lapse:
             clean, others = self.clean_tilted(y, mean, var), len(self.labels) - 1
-            tilted, share = mixed(clean, *self._shares)
+            tilted, share = mixed(clean, *self.shares)
             slopes = {name: share * slope for name, slope in slopes.items()}
             slopes["lapse"] = (np.exp(-tilted.log_z) - (others + 1) * np.exp(clean.log_z - tilted.log_z)) / others
         return self._gradient(slopes)

@@ -1,5 +1,6 @@
 """Learning on the evidence of all rows: rows and active sets that grow, and the parameters that suit each of them."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import repeat
 from typing import cast

@@ -1,12 +1,12 @@
 """Likelihoods of classes as ONNX operations: probabilities, and labels."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .._types import Array, Floats
 from ..errors import ParameterError
-from ..likelihoods import Likelihood, Logit, Ordinal, Probit
+from ..likelihoods import Lapsing, Likelihood, Logit, Ordinal, Probit
 from ..likelihoods.classes import ClassLikelihood, MultivariateProbit, OneAgainstRest
 from ..numerics.logistic import normal_mixture
 from .graph import Graph
@@ -46,7 +46,8 @@ def _unshifted(g: Graph, likelihood: Likelihood | ClassLikelihood, mean: str, va
     below = _cumulative(g, likelihood, mean, var)
     zero = g.times(g.do("Unsqueeze", mean, g.constant(np.array([1]))), 0.0)
     lower, upper = g.do("Concat", zero, below, axis=1), g.do("Concat", below, g.plus(zero, 1.0), axis=1)
-    return g.do("Sub", upper, lower)
+    found, each, rest = g.do("Sub", upper, lower), *cast(Lapsing, likelihood).shares
+    return g.plus(g.times(found, rest), each) if each else found
 
 
 def _cumulative(g: Graph, likelihood: Likelihood, mean: str, var: str) -> str:

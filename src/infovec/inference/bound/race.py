@@ -54,6 +54,6 @@ def as_race(likelihood: Likelihood | MultivariateProbit) -> Race:
     """Return a likelihood as the bound takes it."""
     if isinstance(likelihood, MultivariateProbit):
         return likelihood
-    if not isinstance(likelihood, Probit) or likelihood.slope != 1.0:
-        raise ParameterError(f"the variational bound is about probits of slope one, not {likelihood!r}")
+    if not isinstance(likelihood, Probit) or likelihood.slope != 1.0 or likelihood.lapse:
+        raise ParameterError(f"the variational bound is about probits of slope one without a lapse, not {likelihood!r}")
     return AgainstZero(likelihood)
