@@ -38,7 +38,6 @@ class Lapsing(Discrete):
     """The transforms of the other parameters."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         most = 1.0 - 1.0 / len(self.labels)
         if not (isinstance(self.lapse, Real) and 0.0 <= self.lapse < most):
             raise ParameterError(
@@ -46,6 +45,7 @@ class Lapsing(Discrete):
                 f"got {self.lapse!r}"
             )
         object.__setattr__(self, "lapse", float(self.lapse))
+        super().__post_init__()
 
     @property
     def transforms(self) -> Mapping[str, Transform]:
