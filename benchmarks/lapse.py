@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .measure import arguments, significant
+from .tasks import arrays
 
 __all__ = ["MADE", "SETS", "draw", "losses", "main"]
 
@@ -47,10 +48,8 @@ def _made(name: str, n: int, rng: np.random.Generator) -> Rows:
 
 
 def _stored(name: str, rng: np.random.Generator) -> Rows:
-    from infovec.datasets import load
-
-    table = load(name)
-    X, y = np.asarray(table.X, dtype=np.float64), np.unique(table.y, return_inverse=True)[1]
+    stored = arrays(name)
+    X, y = np.asarray(stored["X"], dtype=np.float64), np.unique(stored["y"], return_inverse=True)[1]
     order = rng.permutation(len(y))
     return X[order], y[order]
 
@@ -84,7 +83,9 @@ def main() -> None:
     parser.add_argument("--flips", type=float, nargs="+", default=[0.0, 0.05, 0.1, 0.2])
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="seed of the first draw")
-    parser.add_argument("--sides", nargs="+", choices=("infovec", "known", "none"), default=["infovec", "known", "none"])
+    parser.add_argument(
+        "--sides", nargs="+", choices=("infovec", "known", "none"), default=["infovec", "known", "none"]
+    )
     options = parser.parse_args()
     rows, repeats = (300, 1) if options.quick else (options.rows, options.repeats)
     for flips in options.flips:
@@ -94,7 +95,7 @@ def main() -> None:
                 lines.append(losses(name, rows, flips, seed, options.sides))
                 head = {"set": name, "flips": flips, "rows": rows, "seed": seed}
                 print(json.dumps(significant(head | lines[-1])), flush=True)
-        others = [side for side in options.sides[1:]]
+        others = options.sides[1:]
         ratios = {s: [line["infovec"]["log_loss"] / line[s]["log_loss"] for line in lines] for s in others}
         over = {f"over_{s}": {"mean": float(np.mean(r)), "most": max(r)} for s, r in ratios.items()}
         print(json.dumps(significant({"flips": flips, "draws": len(lines), **over})), flush=True)

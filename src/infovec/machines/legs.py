@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..learning import MOST_FOR_COLUMNS, MOST_TRIALS, Model, most_starts, separable
+from ..learning import MOST_FOR_COLUMNS, MOST_FOR_LAPSE, MOST_TRIALS, Model, can_lapse, most_starts, separable
 from ..likelihoods import Discrete
 from ..likelihoods.classes import ClassLikelihood
 from .course import Leg
@@ -41,6 +41,8 @@ def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int
     starts = most_starts(many_parameters(model)) if number == 0 and not several else 1
     most = 2 * starts * stage.iterations
     usual = min(_usual(model, plan, number, several), most)
+    if number <= before_last(plan) and machine.choices.lapses and can_lapse(model):
+        most += MOST_FOR_LAPSE
     if number == before_last(plan) and is_separable(machine, model, stage.rows):
         return usual + (_FEW if stage.rows < _FEW_ROWS else _FOR_COLUMNS), most + MOST_FOR_COLUMNS
     return usual, most
