@@ -21,7 +21,7 @@ from .tasks import arrays
 __all__ = ["MADE", "SETS", "draw", "losses", "main"]
 
 MADE = ("plane20", "product5", "wave2")
-SETS = ("banana", "pima", "german", "heart", "australian", "twonorm", "ionosphere", "wdbc", "spambase", "splice")
+SETS = ("banana", "pima", "german", "heart", "australian", "twonorm", "ionosphere", "wdbc", "spambase", "sonar")
 _TEST_ROWS = 5000
 Rows = tuple[np.ndarray, np.ndarray]
 

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from .._types import Floats
+from ..errors import InfovecError
 from ..likelihoods import Lapsing, Likelihood, plain
 from .model import Model
 from .optimise import Climbed, Step, optimise, value_at
@@ -14,7 +15,6 @@ from .optimise import Climbed, Step, optimise, value_at
 __all__ = ["MOST_FOR_LAPSE", "can_lapse", "none_wrong", "some_wrong"]
 
 _STARTS = (0.05, 0.2)  # shares of the labels
-_HOPELESS = 3.0  # by how much that may explain worse than no wrong labels do, with the other parameters as they are
 _PRICE = 3.0  # log evidence that it must bring in the end: it makes for more work, and chance can bring one or two
 _ITERATIONS, _TOLERANCE = 20, 3e-4
 MOST_FOR_LAPSE = 2 * len(_STARTS) * _ITERATIONS  # evaluations
@@ -42,7 +42,7 @@ def some_wrong(
 ) -> tuple[Climbed | None, list[Step]]:
     """Go on from a model with labels some of which are wrong; None where it does not pay.
 
-    It takes one evaluation to see that labels are clean: then a twentieth of them wrong explains far worse. Else the
+    It takes one evaluation to see that labels are clean: then a twentieth of them wrong explains worse. Else the
     other parameters, which have made up for wrong labels by a function that is less sure of itself, must move too;
     with few wrong labels they may stay there, so that many are tried as well. Evidence and rows left out have to agree.
 
@@ -55,15 +55,27 @@ def some_wrong(
     watch : callable, optional
         Told of every evaluation of the climb.
     """
-    objective = copy(objective)  # the other keeps its sites
-    if value_at(objective, model.lapsing(_STARTS[0])) <= level - _HOPELESS:
+    if value_at(copy(objective), model.lapsing(_STARTS[0])) <= level:
         return None, []
-    climbs = [optimise(objective, model.lapsing(start), _ITERATIONS, watch, _TOLERANCE) for start in _STARTS]
-    levels = [max((step.criterion for step in climb.steps), default=-np.inf) for climb in climbs]
-    found, steps = climbs[int(np.argmax(levels))], [step for climb in climbs for step in climb.steps]
-    if max(levels) > level + _PRICE and objective.left_out(found.model)[1] < objective.left_out(model)[1]:
-        return found._replace(steps=steps), steps
+    best, best_level, steps = None, level + _PRICE, list[Step]()
+    for start in _STARTS:
+        own = copy(objective)  # with sites of its own
+        climb = optimise(own, model.lapsing(start), _ITERATIONS, watch, _TOLERANCE)
+        steps += climb.steps
+        reached = max((step.criterion for step in climb.steps), default=-np.inf)
+        if reached > best_level and _loss(own, climb.model) < _loss(copy(objective), model):
+            best, best_level = climb, reached
+    if best is not None:
+        return best._replace(steps=steps), steps
     return None, [step._replace(theta=step.theta[:-1]) for step in steps]
+
+
+def _loss(objective: LeavesOut, model: Model) -> float:
+    """Mean log loss of rows left out; infinite where there is no posterior."""
+    try:
+        return objective.left_out(model)[1]
+    except (InfovecError, np.linalg.LinAlgError):
+        return np.inf
 
 
 def none_wrong(objective: LeavesOut, model: Model, level: float) -> Model | None:
