@@ -44,7 +44,7 @@ def some_wrong(
 
     It takes one evaluation to see that labels are clean: then a twentieth of them wrong explains worse. Else the
     other parameters, which have made up for wrong labels by a function that is less sure of itself, must move too;
-    with few wrong labels they may stay there, so that many are tried as well. Evidence and rows left out have to agree.
+    with few wrong labels they may stay there, so that many are tried then. Evidence and rows left out have to agree.
 
     Parameters
     ----------
@@ -57,16 +57,14 @@ def some_wrong(
     """
     if value_at(copy(objective), model.lapsing(_STARTS[0])) <= level:
         return None, []
-    best, best_level, steps = None, level + _PRICE, list[Step]()
+    steps = list[Step]()
     for start in _STARTS:
         own = copy(objective)  # with sites of its own
         climb = optimise(own, model.lapsing(start), _ITERATIONS, watch, _TOLERANCE)
         steps += climb.steps
         reached = max((step.criterion for step in climb.steps), default=-np.inf)
-        if reached > best_level and _loss(own, climb.model) < _loss(copy(objective), model):
-            best, best_level = climb, reached
-    if best is not None:
-        return best._replace(steps=steps), steps
+        if reached > level + _PRICE and _loss(own, climb.model) < _loss(copy(objective), model):
+            return climb._replace(steps=steps), steps
     return None, [step._replace(theta=step.theta[:-1]) for step in steps]
 
 

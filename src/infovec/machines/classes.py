@@ -57,7 +57,7 @@ class ClassMachine(Staged):
         kind = ProjectedAgainstRest if self.all_rows else FactorisedFunction
         return kind(
             replace(self.data, y=y), self.kernel, Probit(float(ndtri(share))),
-            replace(self.work, wanted=wanted), self.choices, self.learned,
+            replace(self.work, wanted=wanted), replace(self.choices, lapses=False), self.learned,
         )  # fmt: skip
 
     def timed(self) -> OneFunction:
