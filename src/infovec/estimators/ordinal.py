@@ -36,7 +36,8 @@ class IVMOrdinalClassifier(Certifying):
     kernel : Kernel, optional
         Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X.
     likelihood : "ordinal" or Ordinal
-        By name the cut points are set from the category frequencies.
+        By name the cut points are set from the category frequencies, and the share of wrong labels is learned if
+        evidence and rows left out agree that there are some (``likelihood_.lapse``).
     categories : sequence, optional
         The categories from lowest to highest. None takes the order of an ordered pandas Categorical
         or a polars Enum, else sorts the labels that occur in y, with a warning if they are three words or more.
