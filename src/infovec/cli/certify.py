@@ -10,6 +10,7 @@ from ..datasets import open_source
 from ..datasets.sketch import Overlap, Sketched
 from ..errors import DataError
 from ..pac_bayes import Certificate
+from .build import is_default
 from .evaluate import encoded_blocks, own_classes
 from .gather import Gathered
 from .model import load_model
@@ -61,7 +62,7 @@ def check_certifiable(options: dict[str, Any]) -> None:
         return
     if options["impute"] is not None:
         raise click.UsageError("--certify does not go with --impute: medians of all rows would be in the prior")
-    if options["kernel"] != "rbf" or options["ard"]:
+    if not is_default(options):
         raise click.UsageError("--certify takes --kernel rbf without --ard, whose scales come from the rows learned on")
     if options["scale"] == "standard":
         raise click.UsageError("--certify does not go with --scale standard: units of all rows would be in the prior")

@@ -95,8 +95,9 @@ def infovec() -> None:
 @click.option("--memory", type=MEMORY, help="What training may take beyond the data, such as 2GB.")
 @click.option("--time", "seconds", type=DURATION, help="After which the model so far is taken: 60s, 5m, 1h.")
 @click.option(
-    "--kernel", type=click.Choice(["rbf", "matern", "exponential", "linear"]), default="rbf", show_default=True,
-    help="Covariance of the function.",
+    "--kernel", default="rbf", show_default=True,
+    help="Covariance of the function: rbf, matern, exponential, rational_quadratic, linear, polynomial, mlp, or sums "
+    'and products of them such as "rbf + linear".',
 )  # fmt: skip
 @click.option("--ard", is_flag=True, help="Learn how relevant each column is; takes longer.")
 @click.option("--likelihood", help="probit, logit; gaussian, laplace, student_t, poisson.")

@@ -15,6 +15,7 @@ import numpy as np
 from ..datasets import Source, open_sources
 from ..datasets.held_back import Learned
 from ..estimators.limits import memory_limit
+from ..kernels import named
 from ..pac_bayes import Certificate
 from ..plain import printable
 from ..runtime import Progress, give_back
@@ -38,6 +39,7 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
     """Read, fit, save and say what came of it."""
     start = time.perf_counter()
     check_report(options["report"])
+    named(options["kernel"])  # raises where it is none
     check_certifiable(options)
     check_outputs([output, options["report"]], data)
     gathered, table = _read(screen, data, options)

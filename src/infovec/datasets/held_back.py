@@ -10,6 +10,7 @@ import numpy as np
 
 from .._types import Rows
 from ..errors import DataError
+from ..runtime import scratch
 from .source import Block, Kind, Source, Wanted
 from .through import Through
 
@@ -47,7 +48,8 @@ class Learned(Through):
             if back.any():
                 held = block.some(np.flatnonzero(back))
                 lines = None if held.lines is None else list(held.lines)
-                pickle.dump(replace(held, lines=lines), self._kept)  # into a file without a name, read here only
+                with scratch():
+                    pickle.dump(replace(held, lines=lines), self._kept)  # into a file without a name, read here only
                 self.count += len(held)
             if not back.all():
                 yield block.some(np.flatnonzero(~back)) if back.any() else block
