@@ -75,6 +75,8 @@ def _read(screen: Screen, data: tuple[str, ...], options: dict[str, Any]) -> tup
         table = training(opened, options)
         source = table.source
         gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()), room)
+    if table.learned is not None:
+        table.learned.held_back()  # raises where there is nothing to test with
     give_back()
     dates = [f"column {name!r} holds dates ({form}), taken as days" for name, form in table.forms.items()]
     held = [] if table.learned is None else [f"{table.learned.count} rows held back to test the model"]
@@ -186,11 +188,12 @@ def _interruptible() -> Iterator[list[bool]]:
 
 def _summary(model: Any, gathered: Gathered, output: str, seconds: dict[str, float]) -> dict[str, Any]:
     n, p = gathered.X.shape
-    classes, active = getattr(model, "classes_", None), model.active_
+    classes = getattr(model, "classes_", None)
+    own = gathered.target.task == "classify" and classes is not None and len(classes) > 2
     return {
         "model": output, "task": gathered.target.task, "target": gathered.table.target, "rows": n, "columns": p,
         "classes": None if classes is None else classes.tolist(), "n_active": n_active(model),
-        "n_active_per_class": max(map(len, active)) if isinstance(active, list) else None,
+        "n_active_per_class": model.n_active if own else None,
         "log_evidence": float(np.sum(model.log_evidence_)), "stop_reason": model.stop_reason_, "seconds": seconds,
     }  # fmt: skip
 
@@ -208,7 +211,9 @@ def _say(screen: Screen, summary: dict[str, Any], certificate: Certificate | Non
 
 def _text(summary: dict[str, Any]) -> str:
     seconds, per_class = summary["seconds"], summary["n_active_per_class"]
-    each = "" if per_class is None else f" ({per_class} for each of {len(summary['classes'])} classes)"
+    each = (
+        "" if per_class is None else f" ({per_class} for each of {len(summary['classes'])} classes, some for several)"
+    )
     return (
         f"{summary['model']}: {summary['n_active']} of {summary['rows']} rows kept{each}, log evidence "
         f"{summary['log_evidence']:.1f}; {seconds['reading']:.1f} s to read, {seconds['fitting']:.1f} s to fit"

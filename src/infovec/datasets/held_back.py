@@ -17,7 +17,7 @@ from .through import Through
 __all__ = ["HeldBack", "Learned"]
 
 _IN_MEMORY = 2**26  # bytes, above which rows held back wait on the disk
-_CLASSES = 1000  # different targets up to which the first row of each is learned on
+_CLASSES, _NUMBERS = 1000, 20  # different words, whole numbers, up to which the first row of each is learned on
 
 
 class Learned(Through):
@@ -55,11 +55,19 @@ class Learned(Through):
                 yield block.some(np.flatnonzero(~back)) if back.any() else block
 
     def _firsts(self, block: Block) -> Rows:
-        if len(self._seen) > _CLASSES or block.target is None:  # numbers
+        """Return the rows of the block that are the first of their class."""
+        words = isinstance(block.target, list)
+        if block.target is None or len(self._seen) > (_CLASSES if words else _NUMBERS):
             return np.empty(0, dtype=np.intp)
-        targets = block.target if isinstance(block.target, list) else block.target.tolist()
-        first = [i for i, value in enumerate(targets) if value not in self._seen and not self._seen.add(value)]  # type: ignore[func-returns-value]
-        return np.array(first, dtype=np.intp)
+        found = list[int]()
+        for i, value in enumerate(block.target if words else np.asarray(block.target).tolist()):
+            if value not in self._seen and (words or float(value).is_integer()):
+                self._seen.add(value)
+                found.append(i)
+        return np.array(found if words or len(self._seen) <= _NUMBERS else found[:_NUMBERS], dtype=np.intp)
+
+    def __del__(self) -> None:
+        self._kept.close()
 
     def held_back(self) -> "HeldBack":
         """Return the rows that were held back, once the others have been read."""
