@@ -73,7 +73,7 @@ class Lapsing(Discrete):
         """Gradients of log Z in the other parameters, for labels that are right."""
 
     @abstractmethod
-    def in_noise(self) -> tuple[Self, float, float, float]:
+    def in_noise(self) -> tuple["Lapsing", float, float, float]:
         r"""Return the same likelihood of :math:`z = \lambda (f - c)`, with lambda, c, and how wide it changes in z."""
 
     def with_lapse(self, lapse: float) -> Self:

@@ -46,7 +46,8 @@ def _unshifted(g: Graph, likelihood: Likelihood | ClassLikelihood, mean: str, va
     below = _cumulative(g, likelihood, mean, var)
     zero = g.times(g.do("Unsqueeze", mean, g.constant(np.array([1]))), 0.0)
     lower, upper = g.do("Concat", zero, below, axis=1), g.do("Concat", below, g.plus(zero, 1.0), axis=1)
-    found, each, rest = g.do("Sub", upper, lower), *cast(Lapsing, likelihood).shares
+    found = g.do("Sub", upper, lower)
+    each, rest = cast(Lapsing, likelihood).shares
     return g.plus(g.times(found, rest), each) if each else found
 
 
