@@ -30,6 +30,7 @@ from .lazy import for_far_rows
 from .records import in_files
 from .score_method import MethodBesideParameter
 from .tasks import grouped, with_groups
+from .values import given_kernel
 
 __all__ = ["IVMRegressor"]
 
@@ -78,7 +79,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         likelihood: str | Likelihood = "gaussian",
         approximation: str = "projected",
         n_active: int | float | str = 500,
@@ -110,7 +111,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         )  # fmt: skip
 
     def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
-        inputs, numbers = read(self, self.kernel, X, y, real=True)
+        inputs, numbers = read(self, given_kernel(self.kernel), X, y, real=True)
         sample, likelihood = self._in_unit(self._sample(inputs, numbers, sample_weight))
         targets = sample.unit.inside(sample.y, self.learn is not None)
         likelihood = named(REAL_LIKELIHOODS, likelihood, targets, sample.weight)
@@ -125,12 +126,12 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
 
     def _in_unit(self, sample: Sample) -> tuple[Sample, str | Likelihood]:
         """Choose the unit that the fit works in, where everything that was given can be said in another one."""
-        given = self.likelihood
+        given, kernel = self.likelihood, given_kernel(self.kernel)
         some = named(REAL_LIKELIHOODS, given, np.zeros(1))
         if (
             (isinstance(self.learn, Learning) and self.learn.has_units)
             or some.in_unit(0.0, 1.0) is None
-            or (self.kernel is not None and self.kernel.times(1.0) is None)
+            or (kernel is not None and kernel.times(1.0) is None)
         ):
             return sample, given
         robust = not isinstance(plain(some), Gaussian)
@@ -140,7 +141,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         return replace(sample, unit=unit), given
 
     @for_far_rows
-    def predict(self, X: object, return_std: bool = False) -> Any:
+    def predict(self, X: object, return_std: bool = False, *, return_cov: bool = False) -> Any:
         """Predict the mean of the target.
 
         Parameters
@@ -148,12 +149,20 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         X : array-like or CSR matrix of shape (n_samples, n_features)
         return_std : bool
             Whether to return the standard deviation of the target as well, noise included.
+        return_cov : bool
+            Whether to return the covariances of the targets instead, noise included on the diagonal, whose root is the
+            standard deviation.
 
         Returns
         -------
         mean : array of shape (n_samples,)
         std : array of shape (n_samples,)
+        cov : array of shape (n_samples, n_samples)
         """
+        if return_cov:
+            latent, cov = self._latent_together(self._read(X))
+            noise = self.likelihood_.for_new_rows()
+            return noise.predict(latent, np.diagonal(cov))[0], noise.covariance(latent, cov)
         mean, var = self._target(X)
         noise = self.likelihood_.for_new_rows()
         if return_std and isinstance(noise, StudentT) and noise.df <= 2.0:
