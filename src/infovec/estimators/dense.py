@@ -52,7 +52,8 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     ----------
     kernel : Kernel or str, optional
         Covariance of the latent functions, also by name as for ``IVMClassifier``. None scales an RBF kernel and a bias
-        to the columns of X; where length scales are drawn it is that of Girolami and Rogers (2006), of variance one with a length scale for each column.
+        to the columns of X; where length scales are drawn it is that of Girolami and Rogers (2006), of variance one
+        with a length scale for each column.
     inference : {"variational", "ep", "laplace", "gibbs"}
         "variational" maximises a lower bound on the marginal likelihood. "ep" is expectation propagation, the closest
         to "gibbs" of the three that do not sample. "laplace" is a normal distribution at the mode of the posterior.

@@ -62,10 +62,8 @@ class Sampling(Latent):
         mean, cov = self._latent_together(X)
         if mean.ndim == 1:
             return draw_normal(mean, spread * cov, random.standard_normal((len(mean), S)))
-        draws = [
-            draw_normal(m, spread * one, random.standard_normal((len(m), S)))
-            for m, one in zip(mean.T, cov, strict=True)
-        ]
+        standard = random.standard_normal((len(cov), len(mean), S))
+        draws = [draw_normal(*of_class) for of_class in zip(mean.T, spread * cov, standard, strict=True)]
         return np.stack(draws, axis=1)
 
     def _targets(self, X: Inputs, S: int, random: np.random.RandomState) -> Array:

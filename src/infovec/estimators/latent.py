@@ -92,7 +92,7 @@ class Latent(Fitted):
             Standard deviation of the target when the function is known, averaged over what it may be: what no data
             would reduce. For two classes the target counts as -1 and 1, for ordered ones as 0, 1, 2 and so on.
 
-        With ``return_cov`` the second is an array of shape (n_samples, n_samples); of several classes the mean has shape
+        With ``return_cov`` the second has shape (n_samples, n_samples); of several classes the mean has shape
         (n_samples, n_classes) and this one (n_classes, n_samples, n_samples).
 
         Notes

@@ -33,9 +33,7 @@ def for_far_rows(method: _M) -> _M:
             check_is_fitted(self)
             return method(self, Grouped(X, groups), *args, **options)
         if options.get("return_cov") and (is_dask(X) or slices(X)):
-            raise ParameterError(
-                "covariances are between all rows, which must be in memory: predict(np.asarray(X), ...)"
-            )
+            raise ParameterError("covariances are between all rows, which must be in memory: give np.asarray(X)")
         if is_dask(X):
             check_is_fitted(self)
             return _lazy(self, method, X, args, options)
