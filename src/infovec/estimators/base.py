@@ -64,8 +64,14 @@ class Read(NamedTuple):
     score: str | Score
 
 
-class InformativeVectorMachine(  # type: ignore[misc]
-    Savable, Reporting, Importances, Sampling, Telling, CallbackSupportMixin, metaclass=ABCMeta
+class InformativeVectorMachine(
+    Savable,
+    Reporting,
+    Importances,
+    Sampling,
+    Telling,
+    CallbackSupportMixin,
+    metaclass=ABCMeta,  # type: ignore[misc]
 ):
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 

@@ -1,13 +1,12 @@
 """How much predictions depend on each column: what selects columns in scikit-learn."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Floats, Inputs
+from .._types import Floats, Foreign, Inputs
 from ..errors import ParameterError
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
@@ -45,7 +44,7 @@ class Importances(Latent):
         return found[1]
 
 
-def column_importances(model: Any) -> Floats:
+def column_importances(model: Foreign) -> Floats:
     r"""Mean relative entropy between predictions for active rows as they are, and with one column from other rows.
 
     .. math:: I_j = \frac{1}{n} \sum_i D\bigl[p(y \mid x_i) \,\|\, p(y \mid x_{i \leftarrow \pi(i), j})\bigr]
@@ -81,7 +80,7 @@ def column_importances(model: Any) -> Floats:
     return np.maximum(found, 0.0)
 
 
-def _predicted(model: Any, X: Inputs) -> tuple[Floats, Floats]:
+def _predicted(model: Foreign, X: Inputs) -> tuple[Floats, Floats]:
     mean, var = model.posterior_.predict(X)
     return mean, var
 

@@ -1,12 +1,10 @@
 """Estimators that predict rows together: covariances and samples."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from .._types import Array, Floats, Inputs
+from .._types import Array, Floats, Foreign, Inputs
 from ..errors import ParameterError
 from ..likelihoods import Discrete
 from ..posterior import draw_normal
@@ -67,11 +65,11 @@ class Sampling(Latent):
         return np.stack(draws, axis=1)
 
     def _targets(self, X: Inputs, S: int, random: np.random.RandomState) -> Array:
-        likelihood: Any = self.likelihood_.for_new_rows()
+        likelihood: Foreign = self.likelihood_.for_new_rows()
         return np.asarray(likelihood.sample(self._functions(X, S, random, 1.0), random))
 
 
-def labels_together(model: Any, f: Floats, X: Inputs, random: np.random.RandomState) -> Array:
+def labels_together(model: Foreign, f: Floats, X: Inputs, random: np.random.RandomState) -> Array:
     r"""Positions of labels drawn given latent functions, so that each row has the probabilities of ``predict_proba``.
 
     Labels are drawn given f; where classes have weights, the place that each has in the distribution of its row is

@@ -136,7 +136,8 @@ class Likelihood(Parametrised, ABC):
         r"""Covariance of the targets of several new rows when their latent values are N(mean, cov).
 
         .. math:: \mathrm{Cov}(y_i, y_j) = \mathrm{Cov}(m(f_i), m(f_j))
-                  = \sum_{k \ge 1} k! \, c_{ik} c_{jk} \rho_{ij}^k, \qquad c_{ik} = \frac{1}{k!} \mathrm{E} \, m(\mu_i + \sigma_i z) \, \mathrm{He}_k(z)
+                  = \sum_{k \ge 1} k! \, c_{ik} c_{jk} \rho_{ij}^k, \qquad
+                  c_{ik} = \frac{1}{k!} \mathrm{E} \, m(\mu_i + \sigma_i z) \, \mathrm{He}_k(z)
 
         with m(f) the mean of y given f and the correlations of the latent values (Mehler's formula): one term where m
         is linear. A target with itself has the variance of ``predict``.

@@ -62,7 +62,7 @@ class Parametrised:
         for name in self._parts:
             yield name, getattr(self, name)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return everything that the value is made of, by name; those of a part as ``part__name``.
 
         Parameters
@@ -70,16 +70,16 @@ class Parametrised:
         deep : bool
             Whether to go into the parts.
         """
-        found = {field.name: getattr(self, field.name) for field in fields(self) if field.init}
+        found: dict[str, object] = {field.name: getattr(self, field.name) for field in fields(self) if field.init}
         for name, part in self._children() if deep else ():
             found |= {f"{name}__{inner}": value for inner, value in part.get_params().items()}
         return found
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Return a copy with other parameters, by the names of ``get_params``. The value itself never changes."""
         known = self.get_params(deep=False)
         whole = {name: value for name, value in params.items() if "__" not in name}
-        inside: dict[str, dict[str, Any]] = {}
+        inside: dict[str, dict[str, object]] = {}
         for name, value in params.items():
             part, nested, inner = name.partition("__")
             if part not in known or (nested and part not in self._parts):
@@ -89,7 +89,7 @@ class Parametrised:
                 )
             if nested:
                 inside.setdefault(part, {})[inner] = value
-        changed = replace(self, **whole)
+        changed = replace(self, **whole)  # type: ignore[arg-type]
         parts = {part: getattr(changed, part).set_params(**inner) for part, inner in inside.items()}
         return replace(changed, **parts) if parts else changed
 
