@@ -94,8 +94,8 @@ class SeveralTargets(InformativeVectorMachine):
 
     fit.__doc__ = (InformativeVectorMachine.fit.__doc__ or "").replace(
         "array-like of shape (n_samples,)\n            Targets.",
-        "array-like of shape (n_samples,) or (n_samples, n_targets)\n            Targets. Of several columns each has a "
-        "model of its own in ``outputs_``;\n            they share their active rows.",
+        "array-like of shape (n_samples,) or (n_samples, n_targets)\n            Targets. Of several columns each has "
+        "a model of its own in ``outputs_``;\n            they share their active rows.",
     )
 
     def plan(
@@ -149,7 +149,7 @@ def _several(y: Foreign) -> Array | None:
 def _fitted(model: SeveralTargets, X: object, targets: Array, options: dict[str, Foreign]) -> list[Foreign]:
     """Return a model for each target, with parameters of its own and active rows that all share.
 
-    Each is fitted by itself first. The active rows are then the first ones of each, in turns, and each infers with them.
+    Each is fitted by itself first. The active rows are then the first ones of each, in turns; each infers with them.
     """
     k, settings = targets.shape[1], model.get_params(deep=False)
     seed = check_random_state(model.random_state).randint(2**31 - 1)

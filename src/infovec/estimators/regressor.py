@@ -63,8 +63,8 @@ dtype, n_jobs, warm_start, callback, random_state, verbose
 history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         As for IVMClassifier.
     outputs_ : list of IVMRegressor
-        With a y of several columns: a model of each, by itself. All have the same active rows; parameters are each one's
-        own. Predictions have the targets along their last axis, and the other attributes are those of ``outputs_[k]``.
+        With a y of several columns: a model of each. All have the same active rows, and parameters of their own.
+        Predictions have the targets along their last axis; the other attributes are those of ``outputs_[k]``.
     residual_quantiles_ : array
         What residuals of rows left out are like, for ``predict_quantiles``: quantiles of their normal scores.
 

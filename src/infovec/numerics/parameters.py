@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import ParameterError
+from ..plain import frame, pairs
 from .roles import Role
 from .transforms import Transform
 
@@ -160,6 +161,11 @@ class Parametrised:
             for name, transform, value in self._own()
         ]
         return np.concatenate(rows) if rows else np.empty(0)
+
+    def _repr_html_(self) -> str:
+        own = [(f.name, _shown(getattr(self, f.name))) for f in fields(self) if f.name not in self._parts]
+        inside = [part._repr_html_() for _, part in self._children()]
+        return frame(type(self).__name__, pairs(own) if own else "", *(f"<div>{part}</div>" for part in inside))
 
     def _key(self) -> tuple[Any, ...]:
         return tuple(_frozen(getattr(self, field.name)) for field in fields(self))
