@@ -280,7 +280,9 @@ def test_input_gradients_equal_differences(kernel):
 @each_numeric
 @pytest.mark.parametrize("columns", [P, 2])
 def test_float32_in_float32_out_and_close(kernel, columns):
-    if (columns != P and any(np.ndim(v) for v in arrays(kernel))) or any(isinstance(v, On | Standardised) for v in values(kernel)):
+    if (columns != P and any(np.ndim(v) for v in arrays(kernel))) or any(
+        isinstance(v, On | Standardised) for v in values(kernel)
+    ):
         columns = P
     X, Z = inputs(kernel, 40)[:, :columns], inputs(kernel, 30, seed=1)[:, :columns]
     K32 = kernel(X.astype(np.float32), Z.astype(np.float32))

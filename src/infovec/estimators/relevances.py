@@ -129,7 +129,7 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
     if _apart(model):
         return ""
     return (
-        "one length scale was learned for all columns, in units of their spreads, so that there are no relevances. "
+        "all columns share one length scale, in units of their spreads, so there are no relevances. "
         f"{_remedy(len(weight))}"
     )
 
