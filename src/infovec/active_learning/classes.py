@@ -95,12 +95,12 @@ def _race(f: Floats) -> Floats:
 
 
 @lru_cache
-def points_of_functions(C: int) -> Floats:
+def points_of_functions(C: int, n: int = _POINTS) -> Floats:
     """Points of a standard normal distribution of C dimensions that fill it evenly: powers of a generalised ratio."""
     ratio = 2.0
     for _ in range(60):
         ratio = (1.0 + ratio) ** (1.0 / (C + 1.0))
-    half = (0.5 + np.outer(np.arange(1, _POINTS // 2 + 1), ratio ** -np.arange(1.0, C + 1.0))) % 1.0
+    half = (0.5 + np.outer(np.arange(1, n // 2 + 1), ratio ** -np.arange(1.0, C + 1.0))) % 1.0
     points = ndtri(half)
     return np.concatenate([points, -points])
 

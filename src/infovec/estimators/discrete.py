@@ -109,7 +109,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
             what would be left of it if the function were known, which no data reduces. ``epistemic``: mutual
             information between label and function, which more data reduces. The first is the sum of the others. Class
             weights do not count. For two and for ordered classes they are exact; for more the share of the second is
-            found with 64 points of the functions, to about a hundredth.
+            found with 256 points of the functions, to about a hundredth.
         """
         mean, var = self._latent(X)
         return label_uncertainty(self.likelihood_.for_new_rows(), mean, var)

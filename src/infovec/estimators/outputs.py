@@ -132,7 +132,8 @@ class SeveralTargets(InformativeVectorMachine):
     def _testimony(self, X: Inputs) -> dict[str, Array]:
         if "outputs_" not in vars(self):
             return super()._testimony(X)
-        return {f"{name}_{k}": v for k, one in enumerate(self.outputs_) for name, v in one._testimony(X).items()}
+        told = [one._testimony(X) for one in self.outputs_]
+        return {name: np.stack([one[name] for one in told], axis=-1) for name in told[0]}
 
 
 def _several(y: Foreign) -> Array | None:
