@@ -18,6 +18,7 @@ from infovec.kernels import (
     Periodic,
     Polynomial,
     Relevance,
+    Standardised,
     White,
 )
 from infovec.kernels.relevances import column_weights
@@ -34,6 +35,7 @@ KERNELS = {
     "twice": Relevance(Relevance(RBF(0.7), R), L, "log"),
     "linear": Linear(1.3, R),
     "mlp": MLP(1.0, 2.0, 0.5, R),
+    "standardised": Standardised(RBF(L), 0.0, R),
     "shared polynomial": Relevance(Polynomial(2, 1.0), R, "log"),
 }
 

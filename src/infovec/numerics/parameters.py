@@ -90,7 +90,7 @@ class Parametrised:
                 )
             if nested:
                 inside.setdefault(part, {})[inner] = value
-        changed = replace(self, **whole)  # type: ignore[arg-type]
+        changed = replace(self, **whole)
         parts = {part: getattr(changed, part).set_params(**inner) for part, inner in inside.items()}
         return replace(changed, **parts) if parts else changed
 
