@@ -8,6 +8,7 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
 from ..learning import (
+    ClassKernels,
     CoupledEvidence,
     LearnedRows,
     Learning,
@@ -20,7 +21,7 @@ from ..learning import (
 )
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
-from .fits import mode_of, signs
+from .fits import Kernels, mode_of, of_all, signs
 from .laplace_fit import laplace_adjoint
 
 __all__ = ["LaplaceCriterion", "Learned", "MakeCriterion", "bound_criterion", "climb", "ep_criterion"]
@@ -40,9 +41,9 @@ MakeCriterion: TypeAlias = Callable[[Inputs, Rows, Discrete | ClassLikelihood], 
 
 
 class Learned(NamedTuple):
-    """A kernel, and the way to it."""
+    """A kernel, or one for each class, and the way there."""
 
-    kernel: Kernel
+    kernel: Kernels
     steps: list[Step]
 
 
@@ -67,13 +68,15 @@ class LaplaceCriterion:
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
-        kernel, X = model.kernel, model.kernel.in_double(self.X)
+        kernels = _kernels(model)
         likelihood = cast(Discrete | ClassLikelihood, model.likelihood)
-        K = np.asarray(kernel(X), dtype=np.float64)
+        K = of_all(kernels, self.X)
         found, noise, matrix = mode_of(K, self.labels, likelihood, self._start)
         self._start = found.weights
         share = 1.0 if matrix is K else 0.5
-        gradient = kernel.vjp(X, None, share * laplace_adjoint(noise, found, matrix, self.labels))
+        adjoint = share * laplace_adjoint(noise, found, matrix, self.labels)
+        each = [(kernels, adjoint)] if isinstance(kernels, Kernel) else zip(kernels, adjoint, strict=True)
+        gradient = np.concatenate([kernel.vjp(kernel.in_double(self.X), None, G) for kernel, G in each])
         prior, prior_gradient = model.log_prior()
         whole = np.concatenate([gradient, np.zeros(model.likelihood.theta.size)])  # which stays as it is
         return found.log_evidence + prior, model.pull(whole) + prior_gradient
@@ -83,7 +86,7 @@ def climb(
     criterion: MakeCriterion,
     X: Inputs,
     labels: Rows,
-    kernel: Kernel,
+    kernel: Kernels,
     likelihood: Discrete | ClassLikelihood,
     order: Rows,
     *,
@@ -98,8 +101,8 @@ def climb(
         From some rows and a likelihood to what is maximised.
     X, labels
         Training rows.
-    kernel : Kernel
-        To start from.
+    kernel : Kernel or tuple of Kernel
+        To start from; of several, one for each class, there is no other start.
     likelihood : Discrete or ClassLikelihood
         It stays as it is.
     order : array of int
@@ -110,16 +113,23 @@ def climb(
         Told of every evaluation; a true answer ends it.
     """
     fixed = Learning(fixed=["likelihood.*"])
-    model, steps = Model.begin(kernel, cast(Likelihood, likelihood), tied, fixed), list[Step]()
+    start = kernel if isinstance(kernel, Kernel) else cast(Kernel, ClassKernels(kernel))
+    model, steps = Model.begin(start, cast(Likelihood, likelihood), tied, fixed), list[Step]()
     for number, (most, iterations) in enumerate(_STAGES):
         if number and len(order) <= _STAGES[number - 1][0]:
             break
         rows = np.sort(order[:most])
         objective = criterion(X[rows], labels[rows], likelihood)
         many = int(np.sum(model.scales)) > 1
-        if number == 0:
+        if number == 0 and isinstance(kernel, Kernel):
             model, more, _ = best_of_starts(objective, model, many, iterations, watch)
         else:
             model, more, _ = optimise(objective, model, iterations, watch)
         steps += more
-    return Learned(model.kernel, steps)
+    return Learned(_kernels(model), steps)
+
+
+def _kernels(model: Model) -> Kernels:
+    """One kernel of all classes, or one for each."""
+    kernel: object = model.kernel
+    return kernel.kernels if isinstance(kernel, ClassKernels) else model.kernel

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-__all__ = ["Need", "ep_need", "gibbs_need", "laplace_need", "unit_noise_need"]
+__all__ = ["Need", "ep_need", "gibbs_need", "laplace_need", "more_kernels", "unit_noise_need"]
 
 Need: TypeAlias = Callable[[int, int, bool], int]
 """Bytes at the peak, from the numbers of rows and classes, and whether the likelihood is the probit."""
@@ -16,6 +16,11 @@ _DRAWS = 2**29  # bytes of draws, and of what is made of them
 def unit_noise_need(n: int, n_classes: int, probit: bool) -> int:
     """Factors of K and I + K, the projections between them, and what the gradient makes of these."""
     return _NUMBER * (5 + _KERNEL) * n * n
+
+
+def more_kernels(n: int, n_classes: int) -> int:
+    """What factors, eigenvectors and gradients take in addition where each class has a kernel of its own."""
+    return _NUMBER * (5 + _KERNEL) * (n_classes - 1) * n * n
 
 
 def ep_need(n: int, n_classes: int, probit: bool) -> int:

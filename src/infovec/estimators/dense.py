@@ -65,6 +65,9 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     likelihood : {"auto", "probit", "logit"}
         "auto" is the probit, but for "laplace" the logit, whose cost grows with the number of classes and not with its
         cube. "logit" is for "laplace" and "ep".
+    shared_kernel : bool
+        Whether all classes have one kernel, with one factorisation. Else more than two classes have one each, which is
+        not for "ep" and not for kernels that are drawn, and "auto" is "bound"; ``kernel_`` is then a list.
     n_samples : int
         Draws of "gibbs" and "mcmc", of all chains together; or of the precisions in every iteration of "importance".
     n_chains, burn_in : int
@@ -86,7 +89,7 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     classes_ : array of shape (n_classes,)
     n_classes_ : int
     kernel_, likelihood_ : the model as fitted
-        With ``learn="mcmc"`` the kernel at the mean of the logarithms of its parameters.
+        A list of the kernels of all classes with ``shared_kernel=False``. With ``learn="mcmc"`` the kernel at the mean of the logarithms of its parameters.
     posterior_ : AuxiliaryPosterior, DrawnPosterior, ProjectedPosterior, ClassPosterior, FactorisedPosterior or \
 ModePosterior
     log_evidence_ : float
@@ -137,6 +140,7 @@ ModePosterior
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        shared_kernel: bool = True,
     ) -> None:
         self.kernel = kernel
         self.inference = inference
@@ -150,6 +154,7 @@ ModePosterior
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.shared_kernel = shared_kernel
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -207,7 +212,9 @@ ModePosterior
         return inputs.astype(np.float64) if inputs.dtype != object else inputs, index.astype(np.intp)
 
     def _store(self, found: Outcome) -> None:
-        self.kernel_, self.likelihood_, self.posterior_ = found.posterior.kernel, found.likelihood, found.posterior
+        own = getattr(found.posterior, "kernels", ()) if not isinstance(found.posterior, DrawnPosterior) else ()
+        self.kernel_ = list(own) or found.posterior.kernel
+        self.likelihood_, self.posterior_ = found.likelihood, found.posterior
         self.log_evidence_, self.converged_ = float(found.log_evidence), bool(found.converged)
         self.history_, self.diagnostics_ = found.history, found.diagnostics
 
