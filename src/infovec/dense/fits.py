@@ -26,8 +26,17 @@ from .laplace_fit import LaplaceFit, Noise, laplace
 from .noises import Logit, Probit
 
 __all__ = [
-    "DenseFit", "Kernels", "auxiliary", "fit_bound", "fit_ep", "fit_laplace", "mode_of", "of_all", "one_function", "signs",
-]  # fmt: skip
+    "DenseFit",
+    "Kernels",
+    "auxiliary",
+    "fit_bound",
+    "fit_ep",
+    "fit_laplace",
+    "mode_of",
+    "of_all",
+    "one_function",
+    "signs",
+]
 
 Kernels: TypeAlias = Kernel | tuple[Kernel, ...]
 """One kernel of all classes, or one for each."""

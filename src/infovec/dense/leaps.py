@@ -130,8 +130,8 @@ class Leaps:
     def leap(self, start: State, step: Floats, count: int, rng: np.random.Generator) -> tuple[State, Floats]:
         r"""Return where trajectories from random velocities end, and how likely they are to be accepted.
 
-        A half push changes the energy by :math:`\tfrac{h}{2} g^T v + \tfrac{h^2}{8} g^T \Sigma g`, and turning along the
-        ellipse does not.
+        A half push changes the energy by :math:`\tfrac{h}{2} g^T v + \tfrac{h^2}{8} g^T \Sigma g`, turning along
+        the ellipse does not.
         """
         v, w = self.base.draw(start.x.shape, rng), rng.standard_normal(start.u.shape)
         at, push, energy = start, self._push(start), np.zeros(len(step))

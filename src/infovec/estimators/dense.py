@@ -54,7 +54,8 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     inference : {"variational", "ep", "laplace", "gibbs"}
         "variational" maximises a lower bound on the marginal likelihood. "ep" is expectation propagation, the closest
         to "gibbs" of the three that do not sample. "laplace" is a normal distribution at the mode of the posterior.
-        "gibbs" draws from the posterior, and is exact but for Monte Carlo errors, which it states.
+        "gibbs" draws from the posterior, and is exact but for Monte Carlo errors, which it states. Its chains leap as
+        well as they sweep, for which there are two more matrices of every class, where memory allows.
     learn : {"auto", "bound", "ep", "laplace", "importance", "mcmc", None}
         How the parameters of the kernel are found, whatever the inference after it. "bound", "ep" and "laplace"
         maximise the variational bound, the evidence of EP or that of Laplace, by gradients, on at most 1000 rows drawn
@@ -89,9 +90,10 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     classes_ : array of shape (n_classes,)
     n_classes_ : int
     kernel_, likelihood_ : the model as fitted
-        A list of the kernels of all classes with ``shared_kernel=False``. With ``learn="mcmc"`` the kernel at the mean of the logarithms of its parameters.
-    posterior_ : AuxiliaryPosterior, DrawnPosterior, ProjectedPosterior, ClassPosterior, FactorisedPosterior or \
-ModePosterior
+        A list of the kernels of all classes with ``shared_kernel=False``. With ``learn="mcmc"`` the kernel at the
+        mean of the logarithms of its parameters.
+    posterior_ : AuxiliaryPosterior, SeparateAuxiliaryPosterior, DrawnPosterior, ProjectedPosterior, ClassPosterior, \
+FactorisedPosterior or ModePosterior
     log_evidence_ : float
         Log marginal likelihood: the lower bound on it of "variational", the approximations of "ep" and "laplace", the
         estimate of "gibbs", which is NaN with ``evidence=None`` and with "mcmc".
