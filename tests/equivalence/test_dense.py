@@ -8,6 +8,7 @@ from scipy.special import log_ndtr, ndtr
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process import kernels as of_sklearn
 
+from experiments.dense import three_rings
 from infovec import GPClassifier
 from infovec.dense import class_proba, laplace, laplace_latent
 from infovec.dense.draws import fit_gibbs
@@ -77,6 +78,16 @@ def test_the_bound_never_falls_and_lies_below_the_marginal_likelihood(seed):
     common = 0.5 * np.linalg.slogdet(np.eye(5) + K)[1]  # what independence of the sum of all classes costs
     assert truth - 5.0 < ours[-1] + common < truth
     assert fit_ep(X, y, kernel, THREE).log_evidence == pytest.approx(truth, abs=0.4)  # the same number, better
+
+
+def test_columns_that_matter_together_are_found_among_many():
+    """Rings in two of ten columns, a draw of which no start at which all columns count the same leads there."""
+    X, y = three_rings(80, np.random.default_rng(114))
+    kernel = RBF(np.full(10, np.sqrt(0.5)), 1.0)
+    learned = climb(ep_criterion, X, y, kernel, THREE, np.arange(80)).kernel
+    assert np.all(learned.length_scale[:2] < 1.0)
+    assert np.all(learned.length_scale[2:] > 5.0)
+    assert fit_ep(X, y, learned, THREE).log_evidence > -50.0
 
 
 @pytest.mark.parametrize("variance", [1.0, 10.0, 100.0])

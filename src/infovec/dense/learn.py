@@ -5,7 +5,8 @@ from typing import NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from .._types import Floats, Inputs, Rows
+from .._types import Floats, Inputs, Mask, Rows
+from ..errors import NotPositiveDefinite
 from ..kernels import Kernel
 from ..learning import (
     ClassKernels,
@@ -24,9 +25,19 @@ from ..likelihoods.classes import ClassLikelihood
 from .fits import Kernels, mode_of, of_all, signs
 from .laplace_fit import laplace_adjoint
 
-__all__ = ["LaplaceCriterion", "Learned", "MakeCriterion", "bound_criterion", "climb", "ep_criterion"]
+__all__ = [
+    "LaplaceCriterion",
+    "Learned",
+    "MakeCriterion",
+    "bound_criterion",
+    "climb",
+    "columns_in_turn",
+    "ep_criterion",
+]
 
 _STAGES = ((300, 40), (1000, 25))  # rows at most, and iterations
+_NEAR, _FAR = 0.7, 30.0  # length scales of columns that count and of others, in standard deviations of theirs
+_MOST_COLUMNS = 50  # that are tried one after the other
 _BOUND_TOLERANCE, _SITE_TOLERANCE = 1e-3, 1e-2  # the criterion is exact to their squares
 
 
@@ -82,6 +93,43 @@ class LaplaceCriterion:
         return found.log_evidence + prior, model.pull(whole) + prior_gradient
 
 
+def columns_in_turn(objective: Criterion, model: Model, X: Inputs) -> tuple[Model, float] | None:
+    """Return a start at which those columns alone count that explain something, and the criterion there.
+
+    Columns are ordered by what each explains alone, and taken up in turn while the criterion rises. Where few of many
+    columns matter, and these together, no start at which all of them count the same need lead there.
+    """
+    p = int(model.scales.sum())
+    if not (isinstance(X, np.ndarray) and X.ndim == 2 and 2 <= X.shape[1] == p <= _MOST_COLUMNS):
+        return None
+    begun = model.start[np.isin(model.group, np.flatnonzero(model.scales))]
+    if len(begun) != p:
+        return None
+    spread = np.log(np.maximum(X.std(axis=0), 1e-12)) - begun
+    low, high = model.bounds[model.scales].T
+    near, far = (np.clip(spread + np.log(factor), low, high) for factor in (_NEAR, _FAR))
+
+    def at(counts: Mask) -> Model:
+        theta = model.theta.copy()
+        theta[model.scales] = np.where(counts, near, far)
+        return model.with_theta(theta)
+
+    def value(counts: Mask) -> float:
+        try:
+            return objective(at(counts))[0]
+        except NotPositiveDefinite:
+            return -np.inf
+
+    chosen = np.zeros(p, dtype=bool)
+    best, alone = value(chosen), np.array([value(own) for own in np.eye(p, dtype=bool)])
+    for j in np.argsort(-alone):
+        tried = chosen | (np.arange(p) == j)
+        found = value(tried)
+        if found > best:
+            best, chosen = found, tried
+    return at(chosen), best
+
+
 def climb(
     criterion: MakeCriterion,
     X: Inputs,
@@ -122,7 +170,13 @@ def climb(
         objective = criterion(X[rows], labels[rows], likelihood)
         many = int(np.sum(model.scales)) > 1
         if number == 0 and isinstance(kernel, Kernel):
+            given = model
             model, more, _ = best_of_starts(objective, model, many, iterations, watch)
+            reached = max((step.criterion for step in more), default=-np.inf)
+            other = columns_in_turn(objective, given, X[rows]) if many else None
+            if other is not None and other[1] > reached:
+                model, further, _ = optimise(objective, other[0], iterations, watch)
+                more = [*more, *further]
         else:
             model, more, _ = optimise(objective, model, iterations, watch)
         steps += more
