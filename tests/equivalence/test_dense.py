@@ -8,7 +8,6 @@ from scipy.special import log_ndtr, ndtr
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process import kernels as of_sklearn
 
-from experiments.dense import three_rings
 from infovec import GPClassifier
 from infovec.dense import class_proba, laplace, laplace_latent
 from infovec.dense.draws import fit_gibbs
@@ -82,7 +81,12 @@ def test_the_bound_never_falls_and_lies_below_the_marginal_likelihood(seed):
 
 def test_columns_that_matter_together_are_found_among_many():
     """Rings in two of ten columns, a draw of which no start at which all columns count the same leads there."""
-    X, y = three_rings(80, np.random.default_rng(114))
+    rng = np.random.default_rng(114)
+    y = rng.integers(0, 3, 80)
+    radius = np.sqrt(rng.uniform(np.array([0.1, 0.6, 0.0])[y], np.array([0.5, 1.0, 0.0])[y]))
+    angle = rng.uniform(0.0, 2.0 * np.pi, 80)
+    blob, rings = 0.1 * rng.normal(size=(80, 2)), radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    X = np.hstack([np.where((y == 2)[:, None], blob, rings), rng.normal(size=(80, 8))])
     kernel = RBF(np.full(10, np.sqrt(0.5)), 1.0)
     learned = climb(ep_criterion, X, y, kernel, THREE, np.arange(80)).kernel
     assert np.all(learned.length_scale[:2] < 1.0)
