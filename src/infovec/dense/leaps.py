@@ -101,7 +101,7 @@ class Leaps:
     def __init__(self, base: Base, labels: Rows) -> None:
         self.base, self.labels, self._own = base, labels, labels[:, None, None]
         self._others = np.arange(base.mean.shape[1]) != self._own
-        self._log_step, self._learned = np.log(_FIRST), 0
+        self._log_step, self._learned = float(np.log(_FIRST)), 0
 
     @classmethod
     def where_there_is_room(cls, spec: Spectrum, labels: Rows, n_classes: int) -> "Leaps | None":

@@ -86,7 +86,7 @@ class LaplaceCriterion:
         self._start = found.weights
         share = 1.0 if matrix is K else 0.5
         adjoint = share * laplace_adjoint(noise, found, matrix, self.labels)
-        each = [(kernels, adjoint)] if isinstance(kernels, Kernel) else zip(kernels, adjoint, strict=True)
+        each = [(kernels, adjoint)] if isinstance(kernels, Kernel) else list(zip(kernels, adjoint, strict=True))
         gradient = np.concatenate([kernel.vjp(kernel.in_double(self.X), None, G) for kernel, G in each])
         prior, prior_gradient = model.log_prior()
         whole = np.concatenate([gradient, np.zeros(model.likelihood.theta.size)])  # which stays as it is
