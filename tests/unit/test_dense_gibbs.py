@@ -21,12 +21,14 @@ from infovec.dense import (
     spectrum,
     split_r_hat,
 )
+from infovec.dense import leaps as of_leaps
 from infovec.dense.annealing import _bennett, _log_ratio
 from infovec.dense.kernel_sampler import _Chain, _Model
 from infovec.dense.leaps import Base, Leaps, State
 from infovec.dense.sampler import latent_given
-from infovec.errors import NotPositiveDefinite
+from infovec.errors import NotConverged, NotPositiveDefinite
 from infovec.kernels import RBF, Matern
+from infovec.runtime import work_within
 
 ROWS, LABELS = np.array([-1.0, 1.4, -0.2, 0.5]), np.array([0, 2, 1, 1])
 KERNEL = Matern(1.0, 3.0, nu=0.5)
@@ -130,6 +132,21 @@ def test_gibbs_equals_brute_force():
     np.testing.assert_allclose(found.proba.sum(axis=1), 1.0, rtol=1e-9)
     assert np.all(found.error < 0.0015)
     assert np.max(np.abs(found.proba - truth.proba_at(0.9)) / found.error) < 4.0
+
+
+def test_there_are_no_leaps_without_room_or_without_an_approximation(monkeypatch):
+    spec = spectrum(KERNEL(ROWS[:, None]))
+    with work_within(2.0**29):
+        assert Leaps.where_there_is_room(spec, LABELS, 3) is None
+        assert gibbs(spec, LABELS, 3, 8, np.random.default_rng(0), burn_in=2).auxiliary.shape == (4, 2, 4, 3)
+    assert Leaps.where_there_is_room(spec, LABELS, 3) is not None
+    assert np.all(np.isfinite(gibbs(spec.times(1e20), LABELS, 3, 8, np.random.default_rng(0), burn_in=2).mean))
+
+    def fails(*_):
+        raise NotConverged("no mode")
+
+    monkeypatch.setattr(of_leaps, "laplace", fails)
+    assert Leaps.where_there_is_room(spec, LABELS, 3) is None
 
 
 @pytest.mark.parametrize("stacked", [False, True], ids=["shared", "separate"])

@@ -21,18 +21,14 @@ from ..numerics.normal import hazard, log_ndtr
 from ..runtime import limit
 from .cone import draw_in_cone
 from .laplace_fit import Inner, laplace, product
+from .memory import gibbs_need, leaps_need
 from .noises import Logit
 from .spectra import Spectrum
 
-__all__ = ["Base", "Leaps", "State", "leaps_need"]
+__all__ = ["Base", "Leaps", "State"]
 
 _FIRST, _AIM = 0.2, 0.8  # angle of a step at first; share of the leaps that is to be accepted
 _ANGLE, _MOST = 1.5, 30  # of a whole leap, about a quarter of the ellipse; its steps at most
-
-
-def leaps_need(n: int, n_classes: int) -> int:
-    """Bytes of the kernel matrix and of two matrices for every class, with the room to find them."""
-    return 8 * (3 * n_classes + 4) * n * n
 
 
 class Base(NamedTuple):
@@ -106,7 +102,8 @@ class Leaps:
     @classmethod
     def where_there_is_room(cls, spec: Spectrum, labels: Rows, n_classes: int) -> "Leaps | None":
         """Return them, or none where memory is too short for matrices of every class, or Laplace's method fails."""
-        if leaps_need(len(labels), n_classes) > limit() / 2:
+        n = len(labels)
+        if gibbs_need(n, n_classes, True) + leaps_need(n, n_classes) > limit():
             return None
         try:
             return cls(Base.of(spec, labels, n_classes), labels)
