@@ -142,6 +142,8 @@ def test_there_are_no_leaps_without_room_or_without_an_approximation(monkeypatch
     assert Leaps.where_there_is_room(spec, LABELS, 3) is not None
     assert np.all(np.isfinite(gibbs(spec.times(1e20), LABELS, 3, 8, np.random.default_rng(0), burn_in=2).mean))
 
+    assert Leaps.where_there_is_room(spec.times(1e20), LABELS, 3) is None
+
     def fails(*_):
         raise NotConverged("no mode")
 

@@ -28,6 +28,7 @@ from .spectra import Spectrum
 __all__ = ["Base", "Leaps", "State"]
 
 _FIRST, _AIM = 0.2, 0.8  # angle of a step at first; share of the leaps that is to be accepted
+_LARGEST = 1e10  # eigenvalue, beyond which rounding is all that is left of K - K M K
 _ANGLE, _MOST = 1.5, 30  # of a whole leap, about a quarter of the ellipse; its steps at most
 
 
@@ -103,7 +104,7 @@ class Leaps:
     def where_there_is_room(cls, spec: Spectrum, labels: Rows, n_classes: int) -> "Leaps | None":
         """Return them, or none where memory is too short for matrices of every class, or Laplace's method fails."""
         n = len(labels)
-        if gibbs_need(n, n_classes, True) + leaps_need(n, n_classes) > limit():
+        if spec.values.max() > _LARGEST or gibbs_need(n, n_classes, True) + leaps_need(n, n_classes) > limit():
             return None
         try:
             return cls(Base.of(spec, labels, n_classes), labels)
