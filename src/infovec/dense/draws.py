@@ -121,9 +121,10 @@ def draw_kernels(
     thetas = draws.theta[:, some].reshape(-1, kernel.theta.size)
     auxiliary = draws.auxiliary[:, some].reshape(len(thetas), len(labels), C)
     kernels = tuple(kernel.with_theta(theta) for theta in thetas)
-    force = np.stack([_force(one(one.in_double(X)), Y) for one, Y in zip(kernels, auxiliary, strict=True)])
+    each = [_force(one(one.in_double(X)), Y) for one, Y in zip(kernels, auxiliary, strict=True)]
+    force = np.ascontiguousarray(np.stack(each))
     if not isinstance(likelihood, ClassLikelihood):
-        force = (force[..., 1:] - force[..., :1]) / np.sqrt(2.0)
+        force = np.ascontiguousarray((force[..., 1:] - force[..., :1]) / np.sqrt(2.0))
     middle = kernel.with_theta(draws.theta.mean(axis=(0, 1)))
     return DrawnKernels(DrawnPosterior(middle, X, kernels, force[:, None]), draws)
 
