@@ -225,7 +225,7 @@ def test_gibbs_equals_long_chains(case):
     golden = GOLDEN[case]
     kernel = RBF(golden["kernel"]["lengthscale"], golden["kernel"]["variance"])
     X, X_new, y = np.array(golden["X"]), np.array(golden["X_test"]), np.array(golden["y"])
-    draws = gibbs(kernel(X), y, 3, 1200, np.random.default_rng(5), n_chains=24, burn_in=200, thin=16)
+    draws = gibbs(kernel(X), y, 3, 1200, np.random.default_rng(5), n_chains=24, burn_in=60, thin=4)
     error = np.hypot(draws.error, golden["standard_error"]["mean"])
     assert np.max(np.abs(draws.mean - golden["mean"]) / error) < 4.5
     np.testing.assert_allclose(draws.var, golden["var"], rtol=0.25)

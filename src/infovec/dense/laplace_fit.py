@@ -44,6 +44,10 @@ class Inner(NamedTuple):
 
     def times(self, A: Floats) -> Floats:
         """M A of an array of shape (n, C), or (n, k, C)."""
+        if A.ndim == 2:
+            outer = np.einsum("crn,nc->r", self.G, A)
+            found = self.sign * np.einsum("crn,r->nc", self.G, outer)
+            return found if self.E is None else found + np.einsum("cmn,nc->mc", self.E, A)
         by_class = _by_class(A)
         outer = np.matmul(self.G, by_class).sum(axis=0)
         found = self.sign * np.matmul(self.G.transpose(0, 2, 1), outer)
