@@ -64,14 +64,14 @@ class Read(NamedTuple):
     score: str | Score
 
 
-class InformativeVectorMachine(
+class InformativeVectorMachine(  # type: ignore[misc]
     Savable,
     Reporting,
     Importances,
     Sampling,
     Telling,
     CallbackSupportMixin,
-    metaclass=ABCMeta,  # type: ignore[misc]
+    metaclass=ABCMeta,
 ):
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
