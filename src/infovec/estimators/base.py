@@ -64,13 +64,13 @@ class Read(NamedTuple):
     score: str | Score
 
 
-class InformativeVectorMachine(  # type: ignore[misc]
+class InformativeVectorMachine(
     Savable,
     Reporting,
     Importances,
     Sampling,
     Telling,
-    CallbackSupportMixin,
+    CallbackSupportMixin,  # type: ignore[misc]
     metaclass=ABCMeta,
 ):
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
