@@ -118,7 +118,8 @@ class Leaps:
         own = np.take_along_axis(Y - M, np.broadcast_to(self._own, (n, k, 1)), axis=2)[:, :, 0]
         step = float(np.exp(self._log_step))
         before = State(M - self.base.mean[:, None], own)
-        after, chance = self.leap(before, step * rng.uniform(0.8, 1.2, k), min(round(_ANGLE / step) or 1, _MOST), rng)
+        steps = np.asarray(step * rng.uniform(0.8, 1.2, k))
+        after, chance = self.leap(before, steps, min(round(_ANGLE / step) or 1, _MOST), rng)
         if learn:
             self._learned += 1
             self._log_step = min(self._log_step + 3.0 * (float(chance.mean()) - _AIM) / (10.0 + self._learned), 0.0)
