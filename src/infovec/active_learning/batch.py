@@ -8,7 +8,7 @@ from .._types import Floats, Inputs, Rows
 from ..posterior import Posterior
 from .expected import CANDIDATE_SCORES, AnyLikelihood, Expected, expected_precision, in_blocks
 from .functions import Covariances, functions
-from .prediction import MOST_PREDICTED, PREDICTION, Predicted, predicted_information
+from .prediction import MOST_PREDICTED, PREDICTION, Precisions, Predicted, predicted_information
 
 __all__ = ["Batch", "Pool", "best_batch", "choose_batch", "choose_to_predict", "pool_size"]
 
@@ -100,7 +100,7 @@ def choose_batch(
     return Batch(rows, scores, np.array(table) if thorough else None)
 
 
-def choose_to_predict(predicted: Predicted, X: Inputs, n: int) -> Batch:
+def choose_to_predict(predicted: Predicted, X: Inputs, n: int, thorough: bool = False) -> Batch:
     r"""Choose n rows by what their labels tell of those of rows that are predicted, each given those before it.
 
     Covariances between rows and those that are predicted fall as those of ``choose_batch`` do,
@@ -110,23 +110,25 @@ def choose_to_predict(predicted: Predicted, X: Inputs, n: int) -> Batch:
     mean, var = predicted.moments(*predicted.posterior.predict(X))
     columns = [_Column(part, X) for part in functions(predicted.posterior)]
     tables, goal = predicted.covariance(X), predicted.var.copy()
-    precision, chosen = predicted.precision(mean, var), np.zeros(len(mean), dtype=bool)
-    rows, scores, table = np.empty(n, dtype=np.intp), np.empty(n), np.empty((n, len(mean)))
+    here, there = Precisions(predicted, mean, var), Precisions(predicted, predicted.mean, goal)
+    rows, scores, table = np.empty(n, dtype=np.intp), np.empty(n), list[Floats]()
     for t in range(n):
-        wanted = predicted.precision(predicted.mean, goal)
-        told = [predicted_information(*one) for one in zip(tables, precision.T, wanted.T, strict=True)]
-        table[t] = np.where(chosen, -np.inf, np.sum(told, axis=0))
-        best = rows[t] = int(np.argmax(table[t]))
-        chosen[best], scores[t] = True, table[t, best]
+        precision, wanted = here.with_variances(var), there.with_variances(goal)
+        told = sum(predicted_information(*one) for one in zip(tables, precision.T, wanted.T, strict=True))
+        value = np.asarray(told)
+        value[rows[:t]] = -np.inf
+        best = rows[t] = int(np.argmax(value))
+        scores[t] = value[best]
+        if thorough:
+            table.append(value)
         for c, column in enumerate(columns):
-            nu, there = precision[best, c], tables[c, best].copy()
-            here = predicted.spread * column.with_row(best)
-            column.told(here / predicted.spread, nu * predicted.spread)
-            var[:, c] = np.maximum(var[:, c] - nu * here**2, 0.0)
-            goal[:, c] = np.maximum(goal[:, c] - nu * there**2, 0.0)
-            tables[c] -= nu * np.outer(here, there)
-        precision = predicted.precision(mean, var)
-    return Batch(rows, scores, table)
+            nu, of_goal = precision[best, c], tables[c, best].copy()
+            of_pool = predicted.spread * column.with_row(best)
+            column.told(of_pool / predicted.spread, nu * predicted.spread)
+            var[:, c] = np.maximum(var[:, c] - nu * of_pool**2, 0.0)
+            goal[:, c] = np.maximum(goal[:, c] - nu * of_goal**2, 0.0)
+            tables[c] -= nu * np.outer(of_pool, of_goal)
+    return Batch(rows, scores, np.array(table) if thorough else None)
 
 
 def best_batch(
@@ -141,7 +143,7 @@ def best_batch(
     """Choose n rows by the score of that name; ``to_predict`` are the rows that "prediction" is about."""
     if score != PREDICTION:
         return choose_batch(posterior, likelihood, X, n, CANDIDATE_SCORES[score], thorough)
-    return choose_to_predict(Predicted(posterior, likelihood, X if to_predict is None else to_predict), X, n)
+    return choose_to_predict(Predicted(posterior, likelihood, X if to_predict is None else to_predict), X, n, thorough)
 
 
 class _Column:

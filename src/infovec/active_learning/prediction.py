@@ -8,10 +8,10 @@ from .._types import Floats, Inputs
 from ..likelihoods import Discrete
 from ..likelihoods.classes import ClassLikelihood
 from ..posterior import Posterior
-from .expected import AnyLikelihood, expected_precision
+from .expected import AnyLikelihood, expected_precision, in_blocks
 from .functions import Covariances, functions
 
-__all__ = ["MOST_PREDICTED", "PREDICTION", "Predicted", "predicted_information", "some_to_predict"]
+__all__ = ["MOST_PREDICTED", "PREDICTION", "Precisions", "Predicted", "predicted_information", "some_to_predict"]
 
 PREDICTION = "prediction"
 """The name of this score."""
@@ -20,6 +20,7 @@ MOST_PREDICTED = 256
 """Rows of a pool that stand for all of them."""
 
 _KNOWN = 1e-12  # share of what is known of one label by another that is left open
+_CHANGED = 0.01  # share of a variance by which it falls before what depends on it smoothly is found anew
 _BLOCK = 1 << 21  # numbers of a table of covariances
 
 
@@ -75,8 +76,8 @@ class Predicted:
     def precision(self, mean: Floats, var: Floats) -> Floats:
         """Return what a label is expected to add, shape (n, C)."""
         if isinstance(self.likelihood, ClassLikelihood):
-            return expected_precision(self.likelihood, mean, var)
-        return expected_precision(self.likelihood, mean[:, 0], var[:, 0])[:, None]
+            return in_blocks(expected_precision, self.likelihood, mean, var)
+        return in_blocks(expected_precision, self.likelihood, mean[:, 0], var[:, 0])[:, None]
 
     def covariance(self, X: Inputs) -> Floats:
         """Covariances of every function between rows and these, shape (C, n, m)."""
@@ -92,6 +93,28 @@ class Predicted:
             for c, table in enumerate(self.covariance(X[at])):
                 total[at] += predicted_information(table, precision[at, c], predicted[:, c])
         return total
+
+
+class Precisions:
+    """What labels of rows are expected to add while variances fall, looked at again where these have changed.
+
+    Parameters
+    ----------
+    predicted : Predicted
+    mean, var : arrays of shape (n, C)
+    """
+
+    def __init__(self, predicted: Predicted, mean: Floats, var: Floats) -> None:
+        self._predicted, self._mean, self._at = predicted, mean, var.copy()
+        self._found = predicted.precision(mean, var)
+
+    def with_variances(self, var: Floats) -> Floats:
+        """Return them, shape (n, C), with variances that are less than before."""
+        moved = np.flatnonzero(np.any(self._at - var > _CHANGED * self._at, axis=1))
+        if len(moved):
+            self._found[moved] = self._predicted.precision(self._mean[moved], var[moved])
+            self._at[moved] = var[moved]
+        return self._found
 
 
 def _without_spread(likelihood: AnyLikelihood) -> AnyLikelihood:
