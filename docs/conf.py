@@ -15,6 +15,8 @@ version = release = infovec.__version__
 
 extensions = [
     "mathml",
+    "papers",
+    "parameters",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
