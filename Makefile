@@ -44,7 +44,7 @@ $(OLDEST)/ready: pyproject.toml tests/oldest.py
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(OLDEST)/constraints.txt -e ".[all,dev]"
 	@touch $@
 
-# Warnings are errors. Examples that want data in $INFOVEC_DATA are run where it is set, and shown in any case.
+# Warnings are errors. All examples are run.
 docs: export OPENBLAS_NUM_THREADS = 1
 docs: $(VENV)/docs-ready
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs out/docs

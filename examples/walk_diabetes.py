@@ -43,7 +43,11 @@ model = max(models.values(), key=lambda one: one.log_evidence_)
 # not the model's fault, and the next steps say how large it is.
 
 linear = make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 3, 11))).fit(X, y)
-for name, mean in (("IVMRegressor", model.predict(Z)), ("ridge", linear.predict(Z)), ("mean", np.full(len(t), y.mean()))):
+for name, mean in (
+    ("IVMRegressor", model.predict(Z)),
+    ("ridge", linear.predict(Z)),
+    ("mean", np.full(len(t), y.mean())),
+):
     error = (t - mean) ** 2
     print(f"{name:13s} R² {1 - error.mean() / t.var():5.2f}, root mean square {np.sqrt(error.mean()):.0f}")
 

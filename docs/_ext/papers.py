@@ -1,18 +1,14 @@
 """Sections of the papers, such as Thesis 4.4.2, are links to the page that says which paper that is."""
 
-import re
 from typing import Any
 
 from docutils import nodes
+from places import PLACE
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
 PAGE = "papers"
-PLACE = re.compile(
-    r"\b(NIPS03|LSH05|SLH|Thesis|GR06)\b(?: (?:sections?|chapter|ch\.|appendix|app\.|eq\.|table|figure|fig\.|algorithm))?"
-    r"(?: (?:[A-E](?:\.\d+)*|\d+(?:\.\d+)*)\b)?"
-)
 KEPT = (nodes.literal, nodes.literal_block, nodes.reference, nodes.title, nodes.math, nodes.math_block, nodes.comment,
         nodes.raw, nodes.term, addnodes.pending_xref, addnodes.desc_signature)  # fmt: skip
 

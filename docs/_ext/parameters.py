@@ -62,7 +62,13 @@ def _sort(app: Any, what: str, name: str, obj: object, options: object, lines: l
 
 
 def _rename(app: Any, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    lines[:] = [line.replace(":Other Parameters:", ":Advanced:") for line in lines]
+    """Put the others right behind the first ones, before the attributes, under a name that says what they are."""
+    if ":Other Parameters:" not in lines or ":Attributes:" not in lines:
+        return
+    begin, ahead = lines.index(":Other Parameters:"), lines.index(":Attributes:")
+    end = next((k for k in range(begin + 1, len(lines)) if lines[k] and not lines[k][0].isspace()), len(lines))
+    block = [":Advanced:", *lines[begin + 1 : end]]
+    lines[:] = [*lines[:ahead], *block, *lines[ahead:begin], *lines[end:]]
 
 
 def setup(app: Any) -> dict[str, bool]:
