@@ -56,9 +56,9 @@ for name, (X, y) in PROBLEMS.items():
     print(f"{name:22s} {figures} {before:6.2f} {after:6.2f}")
 
 # %%
-# It is worth it where columns differ in what they say, since their length scales are learned, and where labels are noisy,
-# since probabilities are what is learned. It is not where the default kernel of the SVC is good enough: then the answer
-# is the same, and takes longer.
+# It is worth it where columns differ in what they say, since their length scales are learned, and where labels are
+# noisy, since probabilities are what is learned. It is not where the default kernel of the SVC is good enough: then the
+# answer is the same, and takes longer.
 
 mean, error = np.array(list(differences.values())).T
 fig, ax = plt.subplots(figsize=(7.2, 3.2), layout="constrained")
