@@ -3,6 +3,7 @@
 from .assimilate import Assimilated, assimilate, include, stacked
 from .batch import Batch, Pool, choose_batch, functions, pool_size
 from .expected import CANDIDATE_SCORES, Expected, expected_precision, in_blocks, information
+from .uncertainty import Uncertainty, label_uncertainty
 
 __all__ = [
     "CANDIDATE_SCORES",
@@ -10,6 +11,7 @@ __all__ = [
     "Batch",
     "Expected",
     "Pool",
+    "Uncertainty",
     "assimilate",
     "choose_batch",
     "expected_precision",
@@ -17,6 +19,7 @@ __all__ = [
     "in_blocks",
     "include",
     "information",
+    "label_uncertainty",
     "pool_size",
     "stacked",
 ]

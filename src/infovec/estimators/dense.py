@@ -23,6 +23,7 @@ from ..runtime import outside, work_within
 from ..shards import FarInputs
 from .dense_fit import Outcome, fit_dense
 from .dense_settings import DenseSettings
+from .doubts import best_labels
 from .inputs import read
 from .latent import Latent, known
 from .lazy import for_far_rows
@@ -32,6 +33,7 @@ from .relevances import Relevances
 from .saving import Savable
 from .settings import check_kernel
 from .spans import relevances_with_intervals
+from .values import given_kernel
 from .warm import kept
 
 __all__ = ["GPClassifier"]
@@ -48,9 +50,10 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
 
     Parameters
     ----------
-    kernel : Kernel, optional
-        Covariance of the latent functions. None scales an RBF kernel and a bias to the columns of X; where length
-        scales are drawn it is that of Girolami and Rogers (2006), of variance one with a length scale for each column.
+    kernel : Kernel or str, optional
+        Covariance of the latent functions, also by name as for ``IVMClassifier``. None scales an RBF kernel and a bias
+        to the columns of X; where length scales are drawn it is that of Girolami and Rogers (2006), of variance one
+        with a length scale for each column.
     inference : {"variational", "ep", "laplace", "gibbs"}
         "variational" maximises a lower bound on the marginal likelihood. "ep" is expectation propagation, the closest
         to "gibbs" of the three that do not sample. "laplace" is a normal distribution at the mode of the posterior.
@@ -125,7 +128,7 @@ ModePosterior
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         inference: str = "variational",
         learn: str | None = "auto",
         likelihood: str = "auto",
@@ -190,7 +193,7 @@ ModePosterior
         return self
 
     def _read_rows(self, X: object, y: object) -> tuple[Inputs, Rows]:
-        inputs, labels = read(self, self.kernel, X, y)
+        inputs, labels = read(self, given_kernel(self.kernel), X, y)
         if isinstance(inputs, FarInputs):
             raise ParameterError("GPClassifier needs all rows in memory, which these are not; use IVMClassifier")
         check_classification_targets(labels)
@@ -254,20 +257,21 @@ ModePosterior
         return (proba, self._monte_carlo_error(X)) if return_error else proba
 
     @for_far_rows
-    def predict(self, X: object) -> Array:
+    def predict(self, X: object, reject: float | None = None) -> Array:
         """Predict the most probable class.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
+        reject : float, optional
+            What it costs to give no label, where a wrong label costs one: between 0 and 1. Rows whose most probable
+            label is wrong with a larger probability get None, and the labels are then an array of objects (Chow 1970).
 
         Returns
         -------
         y : array of shape (n_samples,)
         """
-        best = np.argmax(self.predict_log_proba(X), axis=1)
-        labels: Array = self.classes_[best]
-        return labels
+        return best_labels(self.classes_, self.predict_log_proba(X), reject)
 
     @for_far_rows
     def decision_function(self, X: object) -> Floats:

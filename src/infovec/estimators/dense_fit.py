@@ -20,6 +20,7 @@ from ..machines.defaults import CLASS_VARIANCE, column_spreads, default_kernel
 from ..posterior import Posterior
 from ..runtime import outside
 from .dense_settings import CRITERIA, DenseSettings
+from .values import form_of, given_kernel
 
 __all__ = ["Outcome", "fit_dense"]
 
@@ -50,19 +51,20 @@ class _Found(NamedTuple):
 def fit_dense(
     X: Inputs,
     labels: Rows,
-    kernel: Kernel | None,
+    kernel: Kernel | str | None,
     likelihood: Discrete | ClassLikelihood,
     asked: DenseSettings,
     rng: np.random.Generator,
 ) -> Outcome:
     """Find the kernel, then infer."""
     telling, drawn = _Telling(asked.verbose), asked.learn in ("importance", "mcmc")
-    start = kernel or (_separate(X) if drawn else default_kernel(X, CLASS_VARIANCE))
+    own = given_kernel(kernel)
+    start = own or (_separate(X) if drawn else default_kernel(X, CLASS_VARIANCE, form=form_of(kernel)))
     found = _Found(start, {}, {})
     if asked.learn == "importance":
         found = _by_importance(X, labels, start, likelihood, asked, rng, telling)
     elif asked.learn not in ("mcmc", None):
-        found = _by_gradients(X, labels, start, kernel is None, likelihood, asked, rng, telling)
+        found = _by_gradients(X, labels, start, own is None, likelihood, asked, rng, telling)
     ended = _infer(X, labels, found.kernel, likelihood, asked, rng, telling)
     return ended._replace(history=found.history, diagnostics={**found.diagnostics, **ended.diagnostics})
 

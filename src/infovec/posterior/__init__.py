@@ -5,6 +5,7 @@ from .base import Posterior
 from .bound import VariationalPosterior
 from .classes import ClassPosterior, SeparatePosterior
 from .factorised import ActiveMarginals, FactorisedPosterior
+from .joint import draw_normal, joint
 from .mode import ModePosterior
 from .pair_sites import Cavities, ClassSites, Dense, PairSites, cavities, kernel_of_each, positions, spread
 from .projected import ProjectedPosterior
@@ -25,6 +26,8 @@ __all__ = [
     "SeparatePosterior",
     "VariationalPosterior",
     "cavities",
+    "draw_normal",
+    "joint",
     "kernel_of_each",
     "positions",
     "spread",

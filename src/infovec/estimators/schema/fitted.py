@@ -204,8 +204,9 @@ FITTED: Final[dict[str, Check]] = {
     "diagnostics_": _diagnostics,
     "virtual_": _virtual,
     "unlabelled_": _unlabelled,
+    "outputs_": lambda value, where, about: refuse(where, "left out of a model of one target", value),
 }
 """The check of every fitted attribute, by name; it may look at those before it."""
 
-OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_", "tasks_", "unlabelled_", "virtual_"})
+OPTIONAL: Final = frozenset({"outputs_", "n_features_in_", "feature_names_in_", "tasks_", "unlabelled_", "virtual_"})
 """Attributes that not every fitted estimator has."""
