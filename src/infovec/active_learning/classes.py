@@ -36,6 +36,11 @@ def class_information(likelihood: ClassLikelihood, mean: Floats, var: Floats) ->
     m, v = mean + likelihood.bias, likelihood.spread * var
     if isinstance(likelihood, Softmax):
         return _softmax(m, v)
+    if m.shape[1] == 2:  # a race of two is a matter of the difference
+        difference, of_it = (m[:, 0] - m[:, 1]) / np.sqrt(2.0), 0.5 * v.sum(axis=1)
+        return np.asarray(
+            sum(np.exp(q) * gain for q, gain in (probit_gain(s * difference, of_it) for s in (1.0, -1.0)))
+        )
     return _probit(np.exp(likelihood.log_weights(mean, v)), m, v)
 
 

@@ -70,8 +70,8 @@ class InformativeVectorMachine(
     Importances,
     Sampling,
     Telling,
-    CallbackSupportMixin,
-    metaclass=ABCMeta,  # type: ignore[misc]
+    CallbackSupportMixin,  # type: ignore[misc]
+    metaclass=ABCMeta,
 ):
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 

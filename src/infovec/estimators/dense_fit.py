@@ -9,6 +9,7 @@ import numpy as np
 
 from .._types import Array, Floats, Inputs, Rows
 from ..dense.draws import draw_kernels, fit_gibbs
+from ..dense.fits import Kernels
 from ..dense.importance import Sampled, sample_precisions, with_precisions
 from ..dense.learn import climb
 from ..inference.bound import as_race
@@ -41,9 +42,9 @@ class Outcome(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A kernel, and the way to it."""
+    """A kernel, or one for each class, and the way there."""
 
-    kernel: Kernel
+    kernel: Kernels
     history: dict[str, Array]
     diagnostics: dict[str, Array | float]
 
@@ -63,6 +64,8 @@ def fit_dense(
     found = _Found(start, {}, {})
     if asked.learn == "importance":
         found = _by_importance(X, labels, start, likelihood, asked, rng, telling)
+    elif asked.learn is None and asked.n_kernels > 1:
+        found = _Found((start,) * asked.n_kernels, {}, {})
     elif asked.learn not in ("mcmc", None):
         found = _by_gradients(X, labels, start, own is None, likelihood, asked, rng, telling)
     ended = _infer(X, labels, found.kernel, likelihood, asked, rng, telling)
@@ -86,9 +89,12 @@ def _by_gradients(
     rng: np.random.Generator,
     telling: "_Telling",
 ) -> _Found:
-    criterion = CRITERIA[asked.way.criterion if asked.learn == "auto" else str(asked.learn)]
     order = rng.permutation(len(labels))
-    learned = climb(criterion, X, labels, kernel, likelihood, order, tied=tied, watch=telling.step)
+    start = kernel if asked.n_kernels == 1 else (kernel,) * asked.n_kernels
+    learned = climb(
+        CRITERIA[asked.criterion], X, labels, start, likelihood, order,
+        tied=tied and asked.n_kernels == 1, watch=telling.step,
+    )  # fmt: skip
     values, thetas = [step.criterion for step in learned.steps], [step.theta for step in learned.steps]
     history = {"criterion": np.array(values), "theta": np.array(thetas).reshape(len(values), -1)}
     return _Found(learned.kernel, history, {})
@@ -123,14 +129,14 @@ def _thetas(kernel: Kernel, found: Sampled) -> Floats:
 def _infer(
     X: Inputs,
     labels: Rows,
-    kernel: Kernel,
+    kernel: Kernels,
     likelihood: Discrete | ClassLikelihood,
     asked: DenseSettings,
     rng: np.random.Generator,
     telling: "_Telling",
 ) -> Outcome:
     chains = {"n_samples": asked.n_samples, "n_chains": asked.n_chains, "burn_in": asked.burn_in}
-    if asked.learn == "mcmc":
+    if asked.learn == "mcmc" and isinstance(kernel, Kernel):
         drawn = draw_kernels(X, labels, kernel, likelihood, rng, **chains, on_sweep=telling.sweep)
         ess, r_hat = float(drawn.draws.ess.min()), float(drawn.draws.r_hat.max())
         theta = drawn.draws.theta.reshape(-1, kernel.theta.size)

@@ -74,7 +74,7 @@ class SeveralTargets(InformativeVectorMachine):
         targets = _several(y)
         if targets is None:
             with kept(self):
-                vars(self).pop("outputs_", None)
+                self.__dict__.pop("outputs_", None)
                 return super().fit(X, y, sample_weight, checkpoint, client, groups)
         if checkpoint is not None or client is not None or self.warm_start or self.invariances is not None:
             raise ParameterError(
@@ -84,7 +84,7 @@ class SeveralTargets(InformativeVectorMachine):
         with kept(self):
             start = time.perf_counter()
             for name in {*type(self)._fitted, "_rows", "_state", "_importances"}:
-                vars(self).pop(name, None)
+                self.__dict__.pop(name, None)
             self.outputs_ = _fitted(self, X, targets, {"sample_weight": sample_weight, "groups": groups})
             for name in self._shared[1:]:
                 if name in vars(self.outputs_[0]):

@@ -1,6 +1,6 @@
 """Sparse posteriors. They know the active inputs, and nothing of the other training rows."""
 
-from .auxiliary import AuxiliaryPosterior, DrawnPosterior
+from .auxiliary import AuxiliaryPosterior, DrawnPosterior, SeparateAuxiliaryPosterior
 from .base import Posterior
 from .bound import VariationalPosterior
 from .classes import ClassPosterior, SeparatePosterior
@@ -23,6 +23,7 @@ __all__ = [
     "PairSites",
     "Posterior",
     "ProjectedPosterior",
+    "SeparateAuxiliaryPosterior",
     "SeparatePosterior",
     "VariationalPosterior",
     "cavities",
