@@ -67,7 +67,7 @@ dist:
 	$(DIST)/bin/python -m build --outdir dist .
 	$(DIST)/bin/python -m twine check --strict dist/*
 
-# Warnings are errors. Examples that want data in $INFOVEC_DATA are run where it is set, and shown in any case.
+# Warnings are errors. All examples are run.
 docs: export OPENBLAS_NUM_THREADS = 1
 docs: $(VENV)/docs-ready
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs out/docs

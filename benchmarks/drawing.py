@@ -1,4 +1,4 @@
-"""Seconds of every side as curves on logarithmic axes, each named at its end."""
+"""CPU seconds of every side as curves on logarithmic axes, each named at its end."""
 
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,13 @@ Curves = dict[str, tuple[list[int], list[float]]]
 
 
 def curves(lines: list[dict[str, Any]], along: str) -> Curves:
-    """Return places and seconds of every side, in order of the places."""
+    """Return places and CPU seconds of every side, in order of the places."""
     found: Curves = {}
     for line in sorted(lines, key=lambda line: line[along]):
         for side, result in line["sides"].items():
             places, seconds = found.setdefault(side, ([], []))
             places.append(line[along])
-            seconds.append(result["seconds"])
+            seconds.append(result["cpu_seconds"])
     return found
 
 
@@ -43,7 +43,7 @@ def spread(values: list[float], gap: float) -> list[float]:
 
 
 def draw(path: Path, lines: list[dict[str, Any]], rows: int) -> None:
-    """Draw seconds against rows of two classes, and against classes of so many rows."""
+    """Draw CPU seconds against rows of two classes, and against classes of so many rows."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -51,7 +51,7 @@ def draw(path: Path, lines: list[dict[str, Any]], rows: int) -> None:
     by_rows, by_classes = figure.subplots(1, 2, sharey=True)
     _panel(by_rows, curves([line for line in lines if line["classes"] == 2], "n"))
     _panel(by_classes, curves([line for line in lines if line["n"] == rows], "classes"))
-    by_rows.set(title="two classes", xlabel="training rows", ylabel="seconds of a fit")
+    by_rows.set(title="two classes", xlabel="training rows", ylabel="CPU seconds of a fit")
     by_classes.set(title=f"{rows} training rows", xlabel="classes")
     for ax in (by_rows, by_classes):
         _label(ax)

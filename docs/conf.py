@@ -1,6 +1,5 @@
 """How the documentation site is built: ``make docs``."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -15,6 +14,8 @@ version = release = infovec.__version__
 
 extensions = [
     "mathml",
+    "papers",
+    "parameters",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -38,15 +39,10 @@ numpydoc_show_class_members = False
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def runnable(path: Path) -> bool:
-    """Whether an example finds the data it asks for."""
-    return "INFOVEC_DATA" not in path.read_text() or "INFOVEC_DATA" in os.environ
-
-
 sphinx_gallery_conf = {
     "examples_dirs": str(EXAMPLES),
     "gallery_dirs": "auto_examples",
-    "filename_pattern": "|".join(rf"/{path.name}$" for path in sorted(EXAMPLES.glob("*.py")) if runnable(path)),
+    "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",
     "remove_config_comments": True,
     "download_all_examples": False,

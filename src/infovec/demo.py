@@ -72,10 +72,11 @@ def draw(path: Path) -> None:
         X, np.where(y, "ring", "disc")
     )
     ax = plot_classifier(model, X, np.where(y, "ring", "disc"))
-    ax.set_title("60 informative vectors of 400 rows; p(ring) = 0.5 solid, 0.25 and 0.75 dashed", fontsize=9)
+    ax.set_title("60 of 400 rows kept; p(ring) = 0.5 solid, 0.25 and 0.75 dashed", fontsize=10)
     ax.set_aspect("equal")
+    ax.figure.set_size_inches(6.0, 5.6)
     with writing(path) as file:
-        ax.figure.savefig(file, format="png", dpi=130)
+        ax.figure.savefig(file, format="png", dpi=150)
     print(f"figure of a two-dimensional problem: {path}")
 
 

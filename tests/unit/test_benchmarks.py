@@ -84,7 +84,7 @@ def test_names_of_curves_are_a_gap_apart_and_move_little(benchmarks):
     assert spread([], 1.0) == []
     np.testing.assert_allclose(spread([5.0, 0.0, 2.0], 1.0), [5.0, 0.0, 2.0])
     np.testing.assert_allclose(spread([3.0, 3.0, 3.2, 9.0], 1.0), [3.2 - 3.4 / 3, 3.2 - 0.4 / 3, 3.2 + 2.6 / 3, 9.0])
-    lines = [{"n": n, "sides": {"svc": {"seconds": n / 10}}} for n in (20, 10)]
+    lines = [{"n": n, "sides": {"svc": {"cpu_seconds": n / 10}}} for n in (20, 10)]
     assert curves(lines, "n") == {"svc": ([10, 20], [1.0, 2.0])}
 
 

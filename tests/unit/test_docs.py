@@ -194,6 +194,80 @@ def test_messages_of_the_page_of_troubles_are_said_somewhere():
     assert [message for message in messages if not any(message in one for one in said)] == []
 
 
+def first_parameters(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    return importlib.import_module("parameters")
+
+
+@pytest.mark.parametrize("name", ["IVMClassifier", "IVMRegressor", "IVMOrdinalClassifier", "GPClassifier"])
+def test_a_page_of_an_estimator_begins_with_six_parameters_and_loses_none(name, monkeypatch):
+    import infovec
+
+    ext = first_parameters(monkeypatch)
+    lines = inspect.getdoc(getattr(infovec, name)).splitlines()
+    like = inspect.getdoc(infovec.IVMClassifier).splitlines()
+    found = ext.sorted_parameters(lines, ext.FIRST[name], like)
+    begin, others = found.index("Parameters") + 2, found.index("Other Parameters")
+
+    def names(part):
+        return [one for line in part if line[:1].strip() for one in line.partition(" :")[0].split(", ")]
+
+    end = next(k for k in range(others + 2, len(found)) if found[k] and set(found[k]) == {"-"}) - 1
+    assert tuple(names(found[begin:others])) == ext.FIRST[name]
+    assert len(ext.FIRST[name]) == 6
+    told = names(found[begin:others]) + names(found[others + 2 : end])
+    assert len(told) == len(set(told))
+    before = names(lines[slice(*ext._section(lines))])
+    assert set(told) == set(before)
+    for one in ext.FIRST[name]:  # with their texts
+        assert found[next(k for k, line in enumerate(found) if line.startswith(f"{one} :")) + 1].startswith("    ")
+
+
+def test_advanced_parameters_stand_before_the_attributes(monkeypatch):
+    lines = [
+        ":Parameters:",
+        "",
+        "    **a**",
+        "",
+        ":Attributes:",
+        "",
+        "    **b_**",
+        "",
+        ":Other Parameters:",
+        "",
+        "    **c**",
+        "",
+    ]
+    first_parameters(monkeypatch)._rename(None, "class", "", None, None, lines)
+    assert [line for line in lines if line] == [
+        ":Parameters:", "    **a**", ":Advanced:", "    **c**", ":Attributes:", "    **b_**",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("SLH 6.1, Thesis 4.8.4", ["SLH 6.1", "Thesis 4.8.4"]),
+        ("of the machine (LSH05), see Thesis C.3.3.", ["LSH05", "Thesis C.3.3"]),
+        (
+            "NIPS03 eq. 4; GR06 appendix C; SLH section 4, for the probit",
+            ["NIPS03 eq. 4", "GR06 appendix C", "SLH section 4"],
+        ),
+        ("no hypothesis of a Synthesis", []),
+    ],
+)
+def test_sections_of_papers_are_found_in_texts(text, places, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    assert [match.group() for match in importlib.import_module("places").PLACE.finditer(text)] == places
+
+
+def test_every_paper_that_is_named_has_its_anchor():
+    source = (ROOT / "docs" / "_ext" / "places.py").read_text()
+    (names,) = re.findall(r"\\b\(([\w|]+)\)\\b", source)
+    anchors = set(re.findall(r"^\(paper-(\w+)\)=", (ROOT / "docs" / "papers.md").read_text(), flags=re.M))
+    assert {name.lower() for name in names.split("|")} == anchors
+
+
 def test_every_experiment_is_among_the_reproductions():
     text = (ROOT / "docs" / "reproduction.md").read_text()
     found = re.findall(r"\{include\} \.\./experiments/(.+)/README\.md", text)

@@ -1,5 +1,6 @@
 """The examples run, and show something."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -24,20 +25,13 @@ def test_an_example_prints_a_table_or_draws_a_picture(path, tmp_path, monkeypatc
     plt.close("all")
     try:
         runpy.run_path(str(path), run_name="__main__")
-    except SystemExit as missing:
-        pytest.skip(str(missing))
     finally:
         plt.close("all")
     printed, pictures = capsys.readouterr().out.strip().splitlines(), list(tmp_path.glob("*.png"))
     assert len(printed) > 1 or pictures
-    assert "nan" not in " ".join(printed)
+    assert not re.search(r"\bnan\b", " ".join(printed))  # as malignant is not
     assert all(line.strip() for line in printed)
 
 
-def test_an_example_without_its_data_says_so(monkeypatch):
-    monkeypatch.delenv("INFOVEC_DATA", raising=False)
-    wanting = [path for path in EXAMPLES if "INFOVEC_DATA" in path.read_text()]
-    assert wanting
-    for path in wanting:
-        with pytest.raises(SystemExit, match="INFOVEC_DATA"):
-            runpy.run_path(str(path), run_name="__main__")
+def test_every_card_of_the_gallery_has_a_picture_of_its_own():
+    assert [path.stem for path in EXAMPLES if "plt.show()" not in path.read_text()] == []

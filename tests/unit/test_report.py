@@ -56,7 +56,7 @@ class Reader(HTMLParser):
             assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.words.append(data)
+        self.words.append(data.replace("\N{NO-BREAK SPACE}", " "))
 
 
 def read(path):

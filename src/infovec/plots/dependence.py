@@ -45,6 +45,8 @@ def plot_dependence(found: Dependence, name: str = "", classes: Sequence[str] | 
     if classes is not None:
         what = f"probability of {literal(_short(classes[-1]))}" if len(lines) == 1 else "probability of the class"
     ax.set(xlabel=literal(_short(name, 40)), ylabel=what)
+    if ax.get_xscale() == "linear":
+        ax.locator_params(axis="x", nbins=5)  # longer numbers would run into each other
     ax.grid(color=GRID, linewidth=0.6)
     if len(lines) > 1:
         ax.legend(frameon=False, fontsize=8.5)

@@ -42,8 +42,14 @@ def judgement(contents: Contents, picture: Pictures) -> str:
     more = _classes(contents, found, picture) if isinstance(found, ClassPredictions) else _numbers(found, picture)
     return section(
         title, *_comparison(contents, found),
-        cards(card(table_of_figures, "Figures"), *_rejects(found, figures), *more),
+        cards(card(table_of_figures, "Figures", _unknown(figures)), *_rejects(found, figures), *more),
     )  # fmt: skip
+
+
+def _unknown(figures: dict[str, Any]) -> str:
+    """Say why a figure stands without its error."""
+    alone = (one for one in figures.values() if isinstance(one, dict) and one.get("standard_error", 0) is None)
+    return "± ? where these rows do not tell: all of them agree." if any(True for _ in alone) else ""
 
 
 def _rejects(found: Predictions, figures: dict[str, Any]) -> list[str]:

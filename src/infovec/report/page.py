@@ -70,8 +70,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], words: int = 1) ->
 
     def line(tag: str, cells: Sequence[Any]) -> str:
         kinds = ("" if k < words else ' class="number"' for k in range(len(cells)))
-        inside = (f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
+        inside = (f"<{tag}{kind}>{_joined(escape(cell))}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
         return f"<tr>{''.join(inside)}</tr>"
 
     body = "\n".join(line("td", row) for row in rows)
     return f'<div class="scroll"><table>\n<thead>{line("th", head)}</thead>\n<tbody>{body}</tbody>\n</table></div>'
+
+
+def _joined(text: str) -> str:
+    """A figure that breaks, where there is no room, before its standard error and nowhere else."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%").replace("± ", "±\N{NO-BREAK SPACE}")

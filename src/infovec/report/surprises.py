@@ -9,13 +9,14 @@ from ..evaluation import ClassPredictions, NumberPredictions
 from .contents import Contents
 from .page import escape, paragraph, section, table
 from .pictures import image
-from .points import relevant_columns, short_number
+from .points import short_number
 from .rows import taken, values_of
 from .shapes import picture_shape
 
 __all__ = ["surprises"]
 
 _MOST = 8
+_COLUMNS = 6  # beside what is predicted, so that a line fits on a page
 _PICTURES = 24
 
 
@@ -66,7 +67,9 @@ def _told(contents: Contents, found: Any, order: Rows) -> tuple[list[str], list[
 
 def _values(contents: Contents, order: Rows) -> tuple[list[str], list[list[str]]]:
     """The most relevant columns of some rows, as far as these were kept."""
-    columns = relevant_columns(contents)[0]
+    columns = list(contents.names)
+    if len(columns) > _COLUMNS:
+        columns = list(contents.relevances.columns or columns)[:_COLUMNS]
     if contents.test_rows is None or not columns:
         return [], [[] for _ in order]
     known = order < taken(contents.test_rows)
