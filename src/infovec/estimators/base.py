@@ -96,6 +96,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
         verbose: int = 0,
         invariances: Invariances = None,
         rounds: int = 1,
+        move: str | bool = "auto",
     ) -> None:
         self.kernel = kernel
         self.likelihood = likelihood
@@ -119,6 +120,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
         self.verbose = verbose
         self.invariances = invariances
         self.rounds = rounds
+        self.move = move
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the constructor parameters.
@@ -362,14 +364,16 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
     def _store(self, ended: Ended) -> None:
         """Keep what a fit came to, in the units of the user."""
         result, d, sample, selector = ended.result, len(ended.result.active), ended.machine.data.given, ended.selector
-        self.kernel_ = sample.unit.kernel_outside(ended.machine.fitted_kernel)
+        kernel = ended.machine.fitted_kernel  # which has been learned further where active inputs moved
+        kernel = result.posterior.kernel if result.moved and isinstance(kernel, Kernel) else kernel
+        self.kernel_ = sample.unit.kernel_outside(kernel)
         result = result._replace(likelihood=sample.unweighed(result.likelihood)).in_unit(sample.unit, self.kernel_)
         self.likelihood_, self.posterior_ = cast(Likelihood, result.likelihood), result.posterior
         if sample.columns:
             self.kernel_ = sample.columns.kernels_outside(self.kernel_)
             self.posterior_ = sample.columns.posterior_outside(self.posterior_)
         self.stop_reason_, self.active_ = str(announced(ended)), sample.rows[result.active]
-        vectors = sample.X[result.active]
+        vectors = self.posterior_.X if result.moved else sample.X[result.active]
         self.__dict__.pop("virtual_", None)
         if sample.virtual is not None:
             self.virtual_ = sample.virtual[result.active]

@@ -238,6 +238,7 @@ class IVMClassifier(Certifying):
         verbose: int = 0,
         invariances: Invariances = None,
         rounds: int = 1,
+        move: str | bool = "auto",
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=cast(str | Likelihood, likelihood), approximation=approximation,
@@ -245,7 +246,7 @@ class IVMClassifier(Certifying):
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
             selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
             n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
-            invariances=invariances, rounds=rounds,
+            invariances=invariances, rounds=rounds, move=move,
         )  # fmt: skip
         self.multi_class, self.shared_kernel, self.class_weight = multi_class, shared_kernel, class_weight
 

@@ -89,13 +89,14 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         verbose: int = 0,
         invariances: Invariances = None,
         rounds: int = 1,
+        move: str | bool = "auto",
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
             selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
             n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
-            invariances=invariances, rounds=rounds,
+            invariances=invariances, rounds=rounds, move=move,
         )  # fmt: skip
         self.categories, self.class_weight = categories, class_weight
 

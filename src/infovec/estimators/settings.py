@@ -97,6 +97,14 @@ def blurs(blur: object) -> bool | None:
     return bool(blur)
 
 
+def moves(move: object) -> bool | None:
+    """Return whether active inputs move; None where that is left open."""
+    if isinstance(move, str):
+        check_choice("move", move, ("auto", True, False))
+        return None
+    return bool(move)
+
+
 def open_size(name: str, value: Any) -> int | None:
     """Return a size, or None where it is left open."""
     if value is None or (isinstance(value, str) and value == "auto"):
@@ -154,6 +162,6 @@ def settings_of(estimator: Any, score: object, n_rows: int) -> Settings:
         active_size(estimator.n_active), initial_rows(estimator.initial, n_rows),
         open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size),
         SELECTIONS[estimator.selection], score_rule(score), blurs(estimator.blur),
-        precision(estimator.dtype), memory_limit(estimator.max_memory), estimator.learn is not None,
-        bool(estimator.warm_start), refinement(estimator),
+        precision(estimator.dtype), memory_limit(estimator.max_memory), estimator._learning,
+        bool(estimator.warm_start), refinement(estimator), moves(estimator.move),
     )  # fmt: skip

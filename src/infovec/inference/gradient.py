@@ -13,7 +13,7 @@ from ..runtime import own_threads
 from ..shards import Basis, Group, SiteShard, Slopes, together
 from .settle import Inference
 
-__all__ = ["Gradient", "evidence_gradient", "through_active"]
+__all__ = ["Gradient", "Moved", "evidence_gradient", "moved_gradient", "through_active"]
 
 
 class Gradient(NamedTuple):
@@ -21,6 +21,15 @@ class Gradient(NamedTuple):
 
     kernel: Floats
     likelihood: Floats
+
+
+class Moved(NamedTuple):
+    """A criterion of active inputs that move, with its gradients in theta of kernel and likelihood and in the inputs."""
+
+    value: float
+    kernel: Floats
+    likelihood: Floats
+    inputs: Floats
 
 
 def evidence_gradient(
@@ -37,16 +46,50 @@ def evidence_gradient(
 
     The time is O(n d^2 + n d p), the memory that of a chunk of rows.
     """
+    total, G = _slopes(shards, basis, found, False, False)
+    with own_threads():
+        return Gradient(total.kernel + kernel.vjp(kernel.in_double(basis.X), None, G), total.likelihood)
+
+
+def moved_gradient(
+    shards: Sequence[SiteShard] | Group,
+    basis: Basis,
+    kernel: Kernel,
+    found: Inference,
+    bound: bool = False,
+) -> Moved:
+    r"""Return the evidence and its gradient where active inputs move, and are no rows of the shards.
+
+    The same adjoints, passed on to the inputs: :math:`\sum_i G_{ai} \, \partial k(x_i, z_a) / \partial z_a` and those of
+    K_I. With Gaussian noise and no blur there is the variational ``bound`` of Titsias (2009, eq. 9),
+
+    .. math:: \log N(y \mid 0, Q + \sigma^2 I) - \frac{1}{2 \sigma^2} \mathrm{tr}(K - Q), \qquad
+              Q = K_{\cdot, I} K_I^{-1} K_{I, \cdot},
+
+    which no active inputs can raise by fitting noise.
+    """
+    total, G = _slopes(shards, basis, found, True, bound)
+    X = kernel.in_double(basis.X)
+    with own_threads():
+        by_kernel = total.kernel + kernel.vjp(X, None, G)
+        inputs = total.inputs + kernel.square_input_vjp(X, G)
+    return Moved(found.log_evidence - float(total.left[0]), by_kernel, total.likelihood, inputs)
+
+
+def _slopes(
+    shards: Sequence[SiteShard] | Group, basis: Basis, found: Inference, moving: bool, bound: bool
+) -> tuple[Slopes, Floats]:
+    """Return what the rows add to the gradient, and the adjoint of K_I."""
     half, inverse = inverse_lower(found.beliefs.Q), inverse_lower(basis.L)
     with own_threads():
-        total: Slopes = together(shards).reduce("slopes", found.beliefs, half, inverse)
+        total: Slopes = together(shards).reduce("slopes", found.beliefs, half, inverse, moving, bound)
         mean = half.T @ found.beliefs.beta
         A = np.outer(mean, mean) + half.T @ half - np.eye(len(mean)) - 2.0 * total.VwV
-        return Gradient(total.kernel + through_active(basis, kernel, inverse, A), total.likelihood)
+        return total, through_active(basis, inverse, A)
 
 
-def through_active(basis: Basis, kernel: Kernel, inverse: Floats, A: Floats) -> Floats:
-    r"""Gradient through K_I, whose adjoint is :math:`-\tfrac12 L^{-T} A L^{-1}`; ``inverse`` is L^-1."""
+def through_active(basis: Basis, inverse: Floats, A: Floats) -> Floats:
+    r"""Return the adjoint of K_I, :math:`-\tfrac12 L^{-T} A L^{-1}`; ``inverse`` is L^-1."""
     G = -0.5 * inverse.T @ A @ inverse
     G[np.diag_indices(len(G))] *= 1.0 + basis.jitter
-    return kernel.vjp(kernel.in_double(basis.X), None, G)
+    return np.asarray(G)

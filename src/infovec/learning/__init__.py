@@ -9,6 +9,7 @@ from .curvature import Curvature
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
 from .model import Model
+from .moving import MovedEvidence, MovingModel, no_rows
 from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
 from .optimise import Step, find_scale, optimise, value_at
 from .pairs import PairObjective, learn_factorised
@@ -33,6 +34,8 @@ __all__ = [
     "LearnedRows",
     "Learning",
     "Model",
+    "MovedEvidence",
+    "MovingModel",
     "Normal",
     "PairObjective",
     "ProjectedEvidence",
@@ -48,6 +51,7 @@ __all__ = [
     "minor_steps",
     "most_evaluations",
     "most_starts",
+    "no_rows",
     "optimise",
     "refine_scales",
     "second_look",

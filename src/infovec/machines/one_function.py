@@ -35,6 +35,7 @@ from .all_rows import SELECTION, AllRows, Projected, Sites
 from .budget import Needs, Sizes, inference_need, selection_need
 from .by_task import by_task, evidence_by_task, stage_of_tasks, whole_tasks
 from .machine import Machine
+from .moving import move, moves
 from .plan import Plan
 from .refined import Refined, refined
 from .residuals import residuals
@@ -185,6 +186,8 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
 
     site_tolerance: ClassVar[float] = 1e-4
     """Largest change of a site at the end of inference, in units of the posterior."""
+    moves_alone: ClassVar[bool] = False
+    """Whether active inputs move while the parameters stay as they are, which others share."""
 
     @classmethod
     def needs(cls, sizes: Sizes) -> Needs:
@@ -265,6 +268,9 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
             some = np.sort(np.argsort(-self.data.priority[rows], kind="stable")[:most])
             likelihood, y, known = likelihood.take(some), y[some], known[:, some]
         return self.likelihood.with_spread(best_spread(likelihood, y, known).share)
+
+    def moved(self, run: Run) -> tuple[Self, Floats | None]:
+        return move(self, run) if moves(self, run.selector.size) else (self, None)
 
     def sweeps_seconds(self, d: int) -> float:
         return sweeps_seconds(self.data, self.kernel, self.likelihood, self.work.dtype, d)

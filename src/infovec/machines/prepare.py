@@ -10,6 +10,7 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..inference import spreads
 from ..kernels import Kernel
+from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..likelihoods.parts import row_bytes
@@ -61,9 +62,13 @@ class Settings(NamedTuple):
     dtype : {"float32", "float64"}
     limit : int
         Bytes.
-    learns, keep : bool
-        Whether parameters are learned, and whether what selection makes is kept.
+    learning : Learning, optional
+        How parameters are learned, if they are.
+    keep : bool
+        Whether what selection makes is kept.
     refine : Refine
+    move : bool, optional
+        Whether active inputs move after selection; None where that is left open.
     """
 
     n_active: int | float | None
@@ -75,9 +80,10 @@ class Settings(NamedTuple):
     blur: bool | None
     dtype: str
     limit: int
-    learns: bool
+    learning: Learning | None
     keep: bool
     refine: Refine = Refine()
+    move: bool | None = False
 
 
 def prepare(
@@ -126,12 +132,13 @@ def prepare(
     most = entries if entries < needs.selection.numbers else None
     index = _index(settings.looking, kind.all_rows, n, wanted, schedule, most, priority)
     X = _inside(sample, kernel, dtype)
-    calibrate = settings.learns and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
+    calibrate = settings.learning is not None and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
     blur = n_functions == 1 and not calibrate if settings.blur is None else settings.blur
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, kin=sample.kin), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
-        Choices(settings.rule, blur, calibrate, settings.keep, places, settings.dtype, settings.refine),
+        Choices(settings.rule, blur, calibrate, settings.keep, places, settings.dtype, settings.refine, settings.move,
+                settings.learning),
     )  # fmt: skip
     return machine.sufficient()
 

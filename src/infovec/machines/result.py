@@ -33,6 +33,7 @@ class Result(NamedTuple):
     residuals: Floats | None = None  # quantiles of the normal scores of real targets under predictions of rows left out
     left_out: Floats | None = None  # latent means and variances of rows that were asked for, without their own sites
     moves: Sequence[Move] = ()  # exchanges of active rows
+    moved: bool = False  # whether the active inputs are no longer those of the active rows
 
     def in_unit(self, unit: Unit, kernel: Kernel | list[Kernel]) -> "Result":
         """Return the same as the user has it, with the kernel that is the user's; only numbers have units."""

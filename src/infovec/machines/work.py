@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from .._types import Rows
+from ..learning import Learning
 from ..scores import Rule
 from ..selection import Schedule
 from ..shards import HERE, IndexRule, Places
@@ -82,6 +83,10 @@ class Choices:
         Precision of products where there are many, and parameters allow.
     refine : Refine
         Of a factorised posterior.
+    move : bool, optional
+        Whether active inputs move after selection; None is where that pays.
+    learning : Learning, optional
+        How parameters are learned, if they are.
     """
 
     rule: Rule
@@ -91,3 +96,5 @@ class Choices:
     places: Places = HERE
     dtype: str = "float32"
     refine: Refine = AS_SELECTED
+    move: bool | None = False
+    learning: Learning | None = None
