@@ -24,12 +24,12 @@ class Gradient(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """A criterion of active inputs that move, with its gradients in theta of kernel and likelihood and in the inputs."""
+    """Gradients in theta of kernel and likelihood and in the active inputs, and what these leave open."""
 
-    value: float
     kernel: Floats
     likelihood: Floats
     inputs: Floats
+    left: float  # half of the sum of pi_i l_i^2: nats that the rows tell, and the active inputs do not take up
 
 
 def evidence_gradient(
@@ -46,43 +46,36 @@ def evidence_gradient(
 
     The time is O(n d^2 + n d p), the memory that of a chunk of rows.
     """
-    total, G = _slopes(shards, basis, found, False, False)
+    total, G = _slopes(shards, basis, found, False)
     with own_threads():
         return Gradient(total.kernel + kernel.vjp(kernel.in_double(basis.X), None, G), total.likelihood)
 
 
 def moved_gradient(
-    shards: Sequence[SiteShard] | Group,
-    basis: Basis,
-    kernel: Kernel,
-    found: Inference,
-    bound: bool = False,
+    shards: Sequence[SiteShard] | Group, basis: Basis, kernel: Kernel, found: Inference
 ) -> Moved:
-    r"""Return the evidence and its gradient where active inputs move, and are no rows of the shards.
+    r"""Gradient of the EP evidence where active inputs move, and are no rows of the shards.
 
-    The same adjoints, passed on to the inputs: :math:`\sum_i G_{ai} \, \partial k(x_i, z_a) / \partial z_a` and those of
-    K_I. With Gaussian noise and no blur there is the variational ``bound`` of Titsias (2009, eq. 9),
+    The adjoints are those of ``evidence_gradient``, passed on to the active inputs as well:
 
-    .. math:: \log N(y \mid 0, Q + \sigma^2 I) - \frac{1}{2 \sigma^2} \mathrm{tr}(K - Q), \qquad
-              Q = K_{\cdot, I} K_I^{-1} K_{I, \cdot},
-
-    which no active inputs can raise by fitting noise.
+    .. math:: \frac{\partial}{\partial z_a} = \sum_i G_{a i} \frac{\partial k(z_a, x_i)}{\partial z_a}
+              + \sum_b (G_{K_I} + G_{K_I}^T)_{ab} \frac{\partial k(z_a, z_b)}{\partial z_a}.
     """
-    total, G = _slopes(shards, basis, found, True, bound)
+    total, G = _slopes(shards, basis, found, True)
     X = kernel.in_double(basis.X)
     with own_threads():
         by_kernel = total.kernel + kernel.vjp(X, None, G)
         inputs = total.inputs + kernel.square_input_vjp(X, G)
-    return Moved(found.log_evidence - float(total.left[0]), by_kernel, total.likelihood, inputs)
+    return Moved(by_kernel, total.likelihood, inputs, float(total.left[0]))
 
 
 def _slopes(
-    shards: Sequence[SiteShard] | Group, basis: Basis, found: Inference, moving: bool, bound: bool
+    shards: Sequence[SiteShard] | Group, basis: Basis, found: Inference, moving: bool
 ) -> tuple[Slopes, Floats]:
     """Return what the rows add to the gradient, and the adjoint of K_I."""
     half, inverse = inverse_lower(found.beliefs.Q), inverse_lower(basis.L)
     with own_threads():
-        total: Slopes = together(shards).reduce("slopes", found.beliefs, half, inverse, moving, bound)
+        total: Slopes = together(shards).reduce("slopes", found.beliefs, half, inverse, moving)
         mean = half.T @ found.beliefs.beta
         A = np.outer(mean, mean) + half.T @ half - np.eye(len(mean)) - 2.0 * total.VwV
         return total, through_active(basis, inverse, A)

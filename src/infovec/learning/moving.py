@@ -87,31 +87,33 @@ class MovingModel:
 
 
 class MovedEvidence(ProjectedEvidence):
-    """The evidence, or with Gaussian noise the variational bound, where active inputs move.
+    """The evidence where active inputs move.
+
+    Sites must know the variance that the active inputs leave (``blur``): without it these go where they explain the
+    noise of the rows.
 
     Parameters
     ----------
     given : LearnedRows
     tolerance : float
-    bound : bool
-        Whether it is the bound, for sites without blur.
     """
 
-    def __init__(self, given: LearnedRows, tolerance: float = 1e-3, bound: bool = False) -> None:
+    def __init__(self, given: LearnedRows, tolerance: float = 1e-3) -> None:
         super().__init__(given, np.empty(0, dtype=np.intp), tolerance)
-        self.bound = bound
         self._inputs: Floats | None = None
+        self.left = np.nan
 
     def __call__(self, model: MovingModel) -> tuple[float, Floats]:  # type: ignore[override]
         """Criterion plus log prior, and the gradient in the steps of the model."""
         self._inputs, own = model.inputs, model.model
         shards, basis, found = self.settle(own.kernel, own.likelihood)
-        moved = moved_gradient(shards, basis, own.kernel, found, self.bound)
+        moved = moved_gradient(shards, basis, own.kernel, found)
+        self.left = moved.left
         gradient = model.pull(np.concatenate([moved.kernel, moved.likelihood]), moved.inputs)
         prior, prior_gradient = own.log_prior()
         if not model.fixed:
             gradient[: len(prior_gradient)] += prior_gradient
-        return moved.value + prior, gradient
+        return found.log_evidence + prior, gradient
 
     def _basis(self, kernel: Kernel) -> Basis:
         assert self._inputs is not None

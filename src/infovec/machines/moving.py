@@ -25,7 +25,7 @@ F = TypeVar("F", bound="ProjectedFunction")
 _ROWS = int(os.environ.get("M_ROWS", 10000))
 _ITERATIONS = int(os.environ.get("M_ITER", 100))
 _TOLERANCE = float(os.environ.get("M_TOL", 1e-4))
-_BLUR = os.environ.get("M_BLUR", "choice")
+_BLUR = os.environ.get("M_BLUR", "true")
 _JOINT = os.environ.get("M_JOINT", "1") == "1"
 _UNIT = os.environ.get("M_UNIT", "scale")
 _LOG = os.environ.get("M_LOG")
@@ -40,22 +40,22 @@ def move(machine: F, run: Run) -> tuple[F, Floats | None]:
     active = run.selector.active[: run.selector.size]
     rows = machine.data.sample(_ROWS)
     part = machine.part(rows, len(active), machine.kernel, cast(Likelihood, machine.likelihood))
-    bound = machine.likelihood.conjugate and _BLUR == "bound"
-    blur = {"choice": machine.choices.blur, "true": True, "false": False, "bound": False}[_BLUR]
+    blur = {"choice": machine.choices.blur, "true": True, "false": False}[_BLUR]
     given = part.learned_rows(rows)._replace(blur=blur)
-    objective = MovedEvidence(given, 1e-3, bound)
+    objective = MovedEvidence(given, 1e-3)
     model = Model.begin(machine.kernel, cast(Likelihood, part.likelihood), False, machine.choices.learning)
     start = np.asarray(machine.data.given.inside[active], dtype=np.float64) - part.data.offset(rows)
     unit = _unit(machine.kernel, part.data.X)
     begun = MovingModel.begin(model, start, unit, machine.moves_alone or not _JOINT)
     t0 = time.process_time(); log = []
+    lefts=[]
     def watch(step):
-        log.append((time.process_time()-t0, step.criterion)); return False
+        lefts.append(objective.left/len(rows)); log.append((time.process_time()-t0, step.criterion)); return False
     deadline = run.deadline.within(0.5 * run.left)
     with work_until(deadline), own_threads():
         found, steps, _ = optimise(objective, begun, _ITERATIONS, watch, _TOLERANCE)
     if _LOG:
-        print('   move: evals %d secs %.1f first %.1f last %.1f dtype %s; drift/unit %.3f' % (len(log), log[-1][0], log[0][1], log[-1][1], objective.dtype, np.sqrt(np.mean(((found.inputs-start)[:, unit>0]/unit[unit>0])**2))), flush=True)
+        print('   move: evals %d secs %.1f first %.1f last %.1f dtype %s; drift/unit %.3f; left/n %.4f to %.4f' % (len(log), log[-1][0], log[0][1], log[-1][1], objective.dtype, np.sqrt(np.mean(((found.inputs-start)[:, unit>0]/unit[unit>0])**2)), lefts[0], lefts[-1]), flush=True)
     give_back()
     own = found.model
     learned = machine.with_parameters(own.kernel, machine.likelihood.with_theta(own.likelihood.theta), machine.learned)

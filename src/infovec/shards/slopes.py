@@ -6,7 +6,6 @@ import numpy as np
 
 from .._types import Floats, Inputs
 from ..kernels import Kernel
-from ..likelihoods import Likelihood
 from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import row_solver
 from ..runtime import for_each, n_threads
@@ -33,17 +32,14 @@ class _Total:
                 np.add(total, part, out=total)
 
 
-def slopes(
-    shard: OnRows, beliefs: Beliefs, half: Floats, inverse: Floats, moving: bool = False, bound: bool = False
-) -> Slopes:
+def slopes(shard: OnRows, beliefs: Beliefs, half: Floats, inverse: Floats, moving: bool = False) -> Slopes:
     r"""Terms of the rows of a shard; half is Q^-1, inverse L^-1, and :math:`S = Q^{-T} Q^{-1}`.
 
     With :math:`w_i = \tfrac12 (g_i^2 - \nu_i)` the derivative of log Z_i in its variance, without blur none,
 
     .. math:: G_V = m (b - \Pi \mu)^T - S V \Pi - 2 V \mathrm{diag}(w), \qquad G_{K_{I,\cdot}} = L^{-T} G_V.
 
-    ``moving`` active inputs have their gradient too. The variational ``bound`` of Gaussian noise is the evidence
-    without blur less :math:`\tfrac12 \sum_i \pi_i l_i^2` (Titsias 2009, eq. 9): there :math:`w_i = -\tfrac12 \pi_i`.
+    Active inputs that are ``moving`` have their gradient too.
     """
     solve, total = row_solver(beliefs.Q, shard.dtype), _Total(shard, shard.likelihood.theta.size, moving)
     mean = half.T @ beliefs.beta
@@ -58,12 +54,8 @@ def slopes(
         likelihood, y = shard.likelihood.take(at), shard.y[at]
         var = cavity.cavity_var + shard.blur_var[at]
         by_parameter: Floats = in_parts(type(likelihood).d_log_z, likelihood, y, cavity.cavity_mean, var, n_threads())
-        left = np.zeros(1)
+        left = np.atleast_1d(0.5 * shard.precision[at] @ shard.variance_left[at])
         w = 0.5 * (tilted.g**2 - tilted.nu) if shard.blur else np.zeros(len(y))
-        if bound:
-            w = -0.5 * shard.precision[at]
-            left = -np.atleast_1d(w @ shard.variance_left[at])
-            by_parameter = by_parameter + _through_left(likelihood, y, shard.variance_left[at])
         pull, pi, twice = (
             part.astype(shard.dtype)[:, None]
             for part in (shard.b[at] - shard.precision[at] * cavity.mean, shard.precision[at], 2.0 * w)
@@ -78,16 +70,6 @@ def slopes(
 
     for_each(visit, shard.chunks)
     return total.slopes
-
-
-def _through_left(likelihood: Likelihood, y: Floats, left: Floats) -> Floats:
-    r"""Gradient of :math:`-\tfrac12 \pi_i l_i^2` in the parameters of Gaussian noise, (q, n).
-
-    It is the log density, which two nodes integrate exactly, averaged over N(y_i, l_i^2) less that at y_i.
-    """
-    at, nothing = np.sqrt(left), np.zeros(len(y))
-    above, below, there = (likelihood.d_log_z(y, mean, nothing) for mean in (y + at, y - at, y))
-    return np.asarray(0.5 * (above + below) - there)
 
 
 def slopes_of_classes(shard: OnRowsOfClasses, mean: Floats, factors: Floats, S: Floats, inverse: Floats) -> Slopes:
