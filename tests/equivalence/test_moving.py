@@ -6,7 +6,7 @@ from oracles import fd_gradient, sparse_regression
 
 from infovec.inference import infer, make_basis, moved_gradient
 from infovec.kernels import MLP, RBF, Bias, Linear, Matern, On, Periodic, RationalQuadratic, White
-from infovec.learning import LearnedRows, Model, MovedEvidence, MovingModel, no_rows
+from infovec.learning import LearnedRows, Model, MovedEvidence, MovingInputs, MovingModel, no_rows
 from infovec.likelihoods import Gaussian, Logit, Ordinal, Poisson, Probit
 from infovec.shards import ProjectedShard
 
@@ -91,9 +91,10 @@ def test_evidence_is_that_of_fitc_with_inputs_anywhere(noise, blur):
 def moving(fixed=False, unit=(0.7, 1.3)):
     X = inputs(30)
     kernel, likelihood = RBF(np.array([0.8, 1.1]), 2.0) + Bias(0.3), Gaussian(0.2)
-    model = Model.begin(kernel, likelihood)
-    y = targets(likelihood, X)
-    return MovedEvidence(LearnedRows(np.arange(30), X, y)), MovingModel.begin(model, X[:5], np.array(unit), fixed)
+    model = None if fixed else Model.begin(kernel, likelihood)
+    given = LearnedRows(np.arange(30), X, targets(likelihood, X))
+    begun = MovingInputs.begin(X[:5], np.array(unit))
+    return MovedEvidence(given, X[:5]), MovingModel(kernel, likelihood, begun, model)
 
 
 @pytest.mark.parametrize(("fixed", "unit"), [(False, (0.7, 1.3)), (True, (0.7, 1.3)), (False, (0.0, 2.0))])
@@ -103,13 +104,13 @@ def test_objective_in_steps_of_its_model(fixed, unit):
     assert model.theta.size == len(model.bounds) == own + 5 * np.count_nonzero(unit)
     there = model.with_theta(0.1 * np.random.default_rng(2).normal(size=model.theta.size))
     _, got = objective(there)
-    want = fd_gradient(lambda theta: objective(model.with_theta(theta))[0], there.theta, 1e-5)
+    want = fd_gradient(lambda theta: objective(model.with_theta(theta))[0], there.theta, 1e-5).ravel()
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6 * np.abs(want).max())
 
 
 def test_columns_without_a_unit_and_fixed_parameters_stay():
     _, model = moving(True, (0.0, 2.0))
     there = model.with_theta(np.ones(model.theta.size))
-    assert there.model is model.model
-    np.testing.assert_array_equal(there.inputs[:, 0], model.start[:, 0])
-    np.testing.assert_allclose(there.inputs[:, 1], model.start[:, 1] + 2.0)
+    assert there.kernel is model.kernel
+    np.testing.assert_array_equal(there.inputs.inputs[:, 0], model.inputs.start[:, 0])
+    np.testing.assert_allclose(there.inputs.inputs[:, 1], model.inputs.start[:, 1] + 2.0)

@@ -68,7 +68,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
         "active_", "active_vectors_", "site_precision_", "site_mean_", "log_evidence_", "converged_", "history_",
-        "stop_reason_", "dtype_", "tasks_", "virtual_",
+        "stop_reason_", "dtype_", "tasks_", "virtual_", "moved_",
     )  # fmt: skip
     """What ``fit`` leaves, all of which model files keep."""
 
@@ -202,7 +202,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
                 if self.invariances is not None:
                     fit_with_images(self, rows, y, sample_weight, course)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
-            self._rows = None if self._rows is None else remembered(self._rows)
+            self._rows = None if self._rows is None or self.moved_ else remembered(self._rows)
             end_fit(self, X, y, sample_weight)
         return self
 
@@ -365,7 +365,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
         """Keep what a fit came to, in the units of the user."""
         result, d, sample, selector = ended.result, len(ended.result.active), ended.machine.data.given, ended.selector
         kernel = ended.machine.fitted_kernel  # which has been learned further where active inputs moved
-        kernel = result.posterior.kernel if result.moved and isinstance(kernel, Kernel) else kernel
+        kernel = result.posterior.kernel if result.has_moved and isinstance(kernel, Kernel) else kernel
         self.kernel_ = sample.unit.kernel_outside(kernel)
         result = result._replace(likelihood=sample.unweighed(result.likelihood)).in_unit(sample.unit, self.kernel_)
         self.likelihood_, self.posterior_ = cast(Likelihood, result.likelihood), result.posterior
@@ -373,7 +373,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
             self.kernel_ = sample.columns.kernels_outside(self.kernel_)
             self.posterior_ = sample.columns.posterior_outside(self.posterior_)
         self.stop_reason_, self.active_ = str(announced(ended)), sample.rows[result.active]
-        vectors = self.posterior_.X if result.moved else sample.X[result.active]
+        vectors = self.posterior_.X if result.has_moved else sample.X[result.active]
         self.__dict__.pop("virtual_", None)
         if sample.virtual is not None:
             self.virtual_ = sample.virtual[result.active]
@@ -390,6 +390,9 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
                 "exchange_in": sample.rows[[move.into for move in result.moves]],
                 "exchange_gain": np.array([move.gain for move in result.moves]),
             }
+        self.moved_ = result.has_moved
+        if result.moved is not None:
+            self.history_ |= {"move_criterion": result.moved.criterion, "move_loss": result.moved.loss}
         if ended.steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in ended.steps]),

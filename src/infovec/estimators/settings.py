@@ -97,12 +97,14 @@ def blurs(blur: object) -> bool | None:
     return bool(blur)
 
 
-def moves(move: object) -> bool | None:
+def moves(estimator: Any) -> bool | None:
     """Return whether active inputs move; None where that is left open."""
-    if isinstance(move, str):
-        check_choice("move", move, ("auto", True, False))
-        return None
-    return bool(move)
+    check_choice("move", estimator.move, ("auto", True, False))
+    if estimator.invariances is not None:
+        if estimator.move is True:
+            raise ParameterError("move=True: images are of training rows, which stay; leave move='auto'")
+        return False
+    return None if isinstance(estimator.move, str) else bool(estimator.move)
 
 
 def open_size(name: str, value: Any) -> int | None:
@@ -163,5 +165,5 @@ def settings_of(estimator: Any, score: object, n_rows: int) -> Settings:
         open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size),
         SELECTIONS[estimator.selection], score_rule(score), blurs(estimator.blur),
         precision(estimator.dtype), memory_limit(estimator.max_memory), estimator._learning,
-        bool(estimator.warm_start), refinement(estimator), moves(estimator.move),
+        bool(estimator.warm_start), refinement(estimator), moves(estimator),
     )  # fmt: skip

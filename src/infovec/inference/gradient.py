@@ -51,9 +51,7 @@ def evidence_gradient(
         return Gradient(total.kernel + kernel.vjp(kernel.in_double(basis.X), None, G), total.likelihood)
 
 
-def moved_gradient(
-    shards: Sequence[SiteShard] | Group, basis: Basis, kernel: Kernel, found: Inference
-) -> Moved:
+def moved_gradient(shards: Sequence[SiteShard] | Group, basis: Basis, kernel: Kernel, found: Inference) -> Moved:
     r"""Gradient of the EP evidence where active inputs move, and are no rows of the shards.
 
     The adjoints are those of ``evidence_gradient``, passed on to the active inputs as well:
@@ -69,9 +67,7 @@ def moved_gradient(
     return Moved(by_kernel, total.likelihood, inputs, float(total.left[0]))
 
 
-def _slopes(
-    shards: Sequence[SiteShard] | Group, basis: Basis, found: Inference, moving: bool
-) -> tuple[Slopes, Floats]:
+def _slopes(shards: Sequence[SiteShard] | Group, basis: Basis, found: Inference, moving: bool) -> tuple[Slopes, Floats]:
     """Return what the rows add to the gradient, and the adjoint of K_I."""
     half, inverse = inverse_lower(found.beliefs.Q), inverse_lower(basis.L)
     with own_threads():

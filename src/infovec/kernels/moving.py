@@ -14,15 +14,15 @@ __all__ = ["movable"]
 def movable(kernel: Kernel, p: int) -> Mask:
     """Which of p columns of inputs may move by the gradient of a kernel.
 
-    None where the kernel is of objects or has no gradient in its inputs; never categories, nor the numbers of tasks.
+    None where the kernel is of objects, of tasks, or has no gradient in its inputs; never categories.
     """
-    if not kernel.numeric or not _has_gradient(kernel):
+    if not kernel.numeric or isinstance(kernel, ByTask | Categorical) or not _has_gradient(kernel):
         return np.zeros(p, dtype=bool)
     found = np.ones(p, dtype=bool)
     for _, part in kernel._children():
         if isinstance(part, Kernel):
             found &= _around(kernel, part, p)
-    return found & (not isinstance(kernel, Categorical))
+    return found
 
 
 def _around(kernel: Kernel, part: Kernel, p: int) -> Mask:
@@ -32,11 +32,6 @@ def _around(kernel: Kernel, part: Kernel, p: int) -> Mask:
         at = [int(c) % p for c in kernel.columns]
         found[at] = movable(part, len(at))
         return found
-    if isinstance(kernel, ByTask):
-        at = p if isinstance(kernel.column, str) else int(kernel.column) % p
-        if at >= p:
-            return movable(part, p)
-        return np.insert(movable(part, p - 1), at, False)
     return movable(part, p)
 
 

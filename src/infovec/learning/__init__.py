@@ -9,7 +9,7 @@ from .curvature import Curvature
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
 from .model import Model
-from .moving import MovedEvidence, MovingModel, no_rows
+from .moving import MovedEvidence, MovingInputs, MovingModel, no_rows
 from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
 from .optimise import Step, find_scale, optimise, value_at
 from .pairs import PairObjective, learn_factorised
@@ -35,6 +35,7 @@ __all__ = [
     "Learning",
     "Model",
     "MovedEvidence",
+    "MovingInputs",
     "MovingModel",
     "Normal",
     "PairObjective",

@@ -5,85 +5,123 @@ from typing import Self
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Rows
 from ..inference import make_basis, moved_gradient
 from ..kernels import Kernel
+from ..likelihoods import Likelihood
 from ..shards import Basis
 from .model import Model
 from .objective import LearnedRows, ProjectedEvidence
 
-__all__ = ["MovedEvidence", "MovingModel", "no_rows"]
+__all__ = ["MovedEvidence", "MovingInputs", "MovingModel", "no_rows"]
 
 
-def no_rows(d: int) -> Floats:
+def no_rows(d: int) -> Rows:
     """Return numbers for d active inputs that are no rows."""
     return -1 - np.arange(d, dtype=np.intp)
 
 
 @dataclass(frozen=True)
-class MovingModel:
-    """A model and its active inputs, as one vector of steps.
+class MovingInputs:
+    """Active inputs, as one vector of steps.
 
     Parameters
     ----------
-    model : Model
-        Kernel and likelihood, and which of their numbers move.
     inputs : array of shape (d, p)
-        Where the active inputs are.
+        Where they are.
     start : array of shape (d, p)
         Where they began.
     unit : array of shape (p,)
         How far one step goes in each column; those of a unit zero stay.
-    fixed : bool
-        Whether kernel and likelihood stay as they are.
     """
 
-    model: Model
     inputs: Floats
     start: Floats
     unit: Floats
-    fixed: bool = False
 
     @classmethod
-    def begin(cls, model: Model, inputs: Floats, unit: Floats, fixed: bool = False) -> Self:
-        """Return the model before any step."""
-        return cls(model, inputs, inputs, unit, fixed)
+    def begin(cls, start: Floats, unit: Floats) -> Self:
+        """Return the inputs before any step."""
+        return cls(start, start, unit)
 
     @property
-    def _moves(self) -> Floats:
+    def _moving(self) -> Rows:
         return np.flatnonzero(self.unit > 0.0)
 
     @property
     def theta(self) -> Floats:
-        """Steps taken so far, those of the model first."""
-        at = self._moves
-        steps = (self.inputs[:, at] - self.start[:, at]) / self.unit[at]
-        return np.concatenate([self._own, steps.ravel()])
-
-    @property
-    def _own(self) -> Floats:
-        return np.empty(0) if self.fixed else self.model.theta
+        """Steps taken so far."""
+        at = self._moving
+        return np.ravel((self.inputs[:, at] - self.start[:, at]) / self.unit[at])
 
     @property
     def bounds(self) -> Floats:
-        """Lower and upper bound of each step; inputs go where they like."""
-        own = np.empty((0, 2)) if self.fixed else self.model.bounds
-        free = np.tile([-np.inf, np.inf], (len(self.inputs) * len(self._moves), 1))
-        return np.concatenate([own, free])
+        """Lower and upper bound of each step: inputs go where they like."""
+        return np.tile([-np.inf, np.inf], (len(self.inputs) * len(self._moving), 1))
 
     def with_theta(self, theta: Floats) -> Self:
         """Return a copy after other steps."""
-        q, at = len(self._own), self._moves
-        inputs = self.start.copy()
-        inputs[:, at] += theta[q:].reshape(len(inputs), len(at)) * self.unit[at]
-        model = self.model if self.fixed else self.model.with_theta(theta[:q])
-        return replace(self, model=model, inputs=inputs)
+        at, inputs = self._moving, self.start.copy()
+        inputs[:, at] += theta.reshape(len(inputs), len(at)) * self.unit[at]
+        return replace(self, inputs=inputs)
 
-    def pull(self, by_model: Floats, by_inputs: Floats) -> Floats:
+    def pull(self, gradient: Floats) -> Floats:
+        """Gradient in the steps from that in the inputs."""
+        at = self._moving
+        return np.ravel(gradient[:, at] * self.unit[at])
+
+
+@dataclass(frozen=True)
+class MovingModel:
+    """A kernel and a likelihood with their active inputs, whose steps come after those of the parameters.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    likelihood : Likelihood
+    inputs : MovingInputs
+    model : Model, optional
+        How the parameters move; None leaves them as they are.
+    """
+
+    kernel: Kernel
+    likelihood: Likelihood
+    inputs: MovingInputs
+    model: Model | None = None
+
+    @property
+    def _own(self) -> int:
+        return 0 if self.model is None else self.model.size
+
+    @property
+    def theta(self) -> Floats:
+        """Steps taken so far."""
+        own = np.empty(0) if self.model is None else self.model.theta
+        return np.concatenate([own, self.inputs.theta])
+
+    @property
+    def bounds(self) -> Floats:
+        """Lower and upper bound of each step."""
+        own = np.empty((0, 2)) if self.model is None else self.model.bounds
+        return np.concatenate([own, self.inputs.bounds])
+
+    def with_theta(self, theta: Floats) -> Self:
+        """Return a copy after other steps."""
+        moved = replace(self, inputs=self.inputs.with_theta(theta[self._own :]))
+        if self.model is None:
+            return moved
+        model = self.model.with_theta(theta[: self._own])
+        return replace(moved, model=model, kernel=model.kernel, likelihood=model.likelihood)
+
+    def pull(self, by_parameters: Floats, by_inputs: Floats) -> Floats:
         """Gradient in the steps from those in all free numbers and in the inputs."""
-        own = np.empty(0) if self.fixed else self.model.pull(by_model)
-        at = self._moves
-        return np.concatenate([own, (by_inputs[:, at] * self.unit[at]).ravel()])
+        own = np.empty(0) if self.model is None else self.model.pull(by_parameters)
+        return np.concatenate([own, self.inputs.pull(by_inputs)])
+
+    def log_prior(self) -> tuple[float, Floats]:
+        """Log density of the prior of the parameters, and its gradient in the steps; the inputs have none."""
+        value, gradient = (0.0, np.empty(0)) if self.model is None else self.model.log_prior()
+        return value, np.concatenate([gradient, np.zeros(self.inputs.theta.size)])
 
 
 class MovedEvidence(ProjectedEvidence):
@@ -95,26 +133,34 @@ class MovedEvidence(ProjectedEvidence):
     Parameters
     ----------
     given : LearnedRows
+    start : array of shape (d, p)
+        Where the active inputs begin.
     tolerance : float
+        As for ProjectedEvidence.
+
+    Attributes
+    ----------
+    left : float
+        Of the last evaluation: nats that the rows tell, and the active inputs do not take up.
     """
 
-    def __init__(self, given: LearnedRows, tolerance: float = 1e-3) -> None:
+    def __init__(self, given: LearnedRows, start: Floats, tolerance: float = 1e-3) -> None:
         super().__init__(given, np.empty(0, dtype=np.intp), tolerance)
-        self._inputs: Floats | None = None
-        self.left = np.nan
+        self._inputs, self.left = start, np.nan
 
     def __call__(self, model: MovingModel) -> tuple[float, Floats]:  # type: ignore[override]
-        """Criterion plus log prior, and the gradient in the steps of the model."""
-        self._inputs, own = model.inputs, model.model
-        shards, basis, found = self.settle(own.kernel, own.likelihood)
-        moved = moved_gradient(shards, basis, own.kernel, found)
+        """Log evidence plus log prior, and the gradient in the steps of the model."""
+        self.place(model.inputs.inputs)
+        shards, basis, found = self.settle(model.kernel, model.likelihood)
+        moved = moved_gradient(shards, basis, model.kernel, found)
         self.left = moved.left
         gradient = model.pull(np.concatenate([moved.kernel, moved.likelihood]), moved.inputs)
-        prior, prior_gradient = own.log_prior()
-        if not model.fixed:
-            gradient[: len(prior_gradient)] += prior_gradient
-        return found.log_evidence + prior, gradient
+        prior, prior_gradient = model.log_prior()
+        return found.log_evidence + prior, gradient + prior_gradient
+
+    def place(self, inputs: Floats) -> None:
+        """Let the active inputs be there."""
+        self._inputs = inputs
 
     def _basis(self, kernel: Kernel) -> Basis:
-        assert self._inputs is not None
         return make_basis(kernel, no_rows(len(self._inputs)), self._inputs.astype(self.dtype), self.dtype)

@@ -171,7 +171,7 @@ class AllRows(Machine):
             spread = residuals(self.data, own, known[:, real], rows[real], self.learned, run.last)
         return asked, Result(
             posterior, likelihood, active, *found_sites, found.log_evidence, found.converged, found.sweeps,
-            self._observations(left_out), dtype, spread, told, moved=inputs is not None,
+            self._observations(left_out), dtype, spread, told, moved=run.moved,
         )  # fmt: skip
 
     def _observations(self, left_out: Rows | None) -> float:

@@ -155,7 +155,7 @@ class Data:
         return X[:] if isinstance(X, SomeRows) else X
 
     def offset(self, rows: Rows | None = None) -> Floats:
-        """By how much inputs of ``given.inside`` are off those here, the same for all rows; their numbers, if a part."""
+        """By how much inputs of ``given.inside`` are off those here, the same for all; of a part with its rows."""
         some = np.arange(min(self.n, _OFFSET_ROWS))
         given = self.given.inside[some if rows is None else rows[some]]
         centre = np.mean(np.asarray(given, dtype=np.float64) - self.X[some], axis=0)

@@ -59,6 +59,8 @@ class Machine(ABC):
 
     refinable: ClassVar[Refine] = Refine()
     """What can follow its selection."""
+    may_move: ClassVar[bool] = False
+    """Whether active inputs can move after selection."""
     all_rows: ClassVar[bool]
     """Whether all rows have sites: the projected posterior. Else those of the active rows are all."""
 

@@ -1,72 +1,155 @@
-"""Active inputs that move: after selection, by the evidence of the rows."""
+"""Active inputs that move after selection, up the evidence of rows, where that pays."""
 
-import os
+import logging
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
-from .._types import Floats, Rows
+from .._types import Floats, Inputs, Rows
+from ..errors import ParameterError
+from ..inference import best_spread
 from ..kernels import Kernel
 from ..kernels.moving import movable
 from ..kernels.relevances import column_weights
-from ..learning import Model, MovedEvidence, MovingModel, Step, optimise
+from ..learning import Model, MovedEvidence, MovingInputs, MovingModel, Step, optimise
 from ..likelihoods import Likelihood
-from ..runtime import Late, give_back, own_threads, work_until
-from .run import Run
+from ..posterior import ProjectedPosterior
+from ..runtime import Late, Progress, give_back, own_threads, work_until
+from ..shards import FarInputs
+from .run import Moved, Run
 
 if TYPE_CHECKING:
     from .one_function import ProjectedFunction
 
-__all__ = ["move", "moves"]
+__all__ = ["check_moving", "move", "moving_unit"]
+
+_log = logging.getLogger("infovec")
 
 F = TypeVar("F", bound="ProjectedFunction")
 
-_ROWS = int(os.environ.get("M_ROWS", 10000))
-_ITERATIONS = int(os.environ.get("M_ITER", 100))
-_TOLERANCE = float(os.environ.get("M_TOL", 1e-4))
-_BLUR = os.environ.get("M_BLUR", "true")
-_JOINT = os.environ.get("M_JOINT", "1") == "1"
-_UNIT = os.environ.get("M_UNIT", "scale")
-_LOG = os.environ.get("M_LOG")
-
-def moves(machine: "ProjectedFunction", d: int) -> bool:
-    return bool(machine.choices.move)
-
-
-def move(machine: F, run: Run) -> tuple[F, Floats | None]:
-    """Return the machine with the parameters, and where the active inputs have come to."""
-    import time
-    active = run.selector.active[: run.selector.size]
-    rows = machine.data.sample(_ROWS)
-    part = machine.part(rows, len(active), machine.kernel, cast(Likelihood, machine.likelihood))
-    blur = {"choice": machine.choices.blur, "true": True, "false": False}[_BLUR]
-    given = part.learned_rows(rows)._replace(blur=blur)
-    objective = MovedEvidence(given, 1e-3)
-    model = Model.begin(machine.kernel, cast(Likelihood, part.likelihood), False, machine.choices.learning)
-    start = np.asarray(machine.data.given.inside[active], dtype=np.float64) - part.data.offset(rows)
-    unit = _unit(machine.kernel, part.data.X)
-    begun = MovingModel.begin(model, start, unit, machine.moves_alone or not _JOINT)
-    t0 = time.process_time(); log = []
-    lefts=[]
-    def watch(step):
-        lefts.append(objective.left/len(rows)); log.append((time.process_time()-t0, step.criterion)); return False
-    deadline = run.deadline.within(0.5 * run.left)
-    with work_until(deadline), own_threads():
-        found, steps, _ = optimise(objective, begun, _ITERATIONS, watch, _TOLERANCE)
-    if _LOG:
-        print('   move: evals %d secs %.1f first %.1f last %.1f dtype %s; drift/unit %.3f; left/n %.4f to %.4f' % (len(log), log[-1][0], log[0][1], log[-1][1], objective.dtype, np.sqrt(np.mean(((found.inputs-start)[:, unit>0]/unit[unit>0])**2)), lefts[0], lefts[-1]), flush=True)
-    give_back()
-    own = found.model
-    learned = machine.with_parameters(own.kernel, machine.likelihood.with_theta(own.likelihood.theta), machine.learned)
-    return learned.sufficient(), found.inputs + part.data.offset(rows)
+_ROWS = 10_000  # at most that inputs move by
+_HELD, _MOST_HELD, _FEWEST_HELD = 0.1, 1000, 50  # share of the rows that tell whether moving was good; how many
+_WORK = 1e11  # evaluations times rows times squared active inputs,
+_FEWEST, _MOST = 10, 60  # for which there is time; evaluations whatever they take
+_TOLERANCE, _SITES = 1e-4, 1e-3  # of the criterion, and of the sites
+_SHARE = 0.5  # of the time that is left
+_FEW = 0.5  # share of the rows that are active, from which on they can hardly be better placed
+_LEFT = 0.02  # nats a row that the active inputs must leave for moving to pay
+_FARTHEST = 30.0  # spreads of a column that a step goes at most
 
 
-def _unit(kernel: Kernel, X: Floats) -> Floats:
+def check_moving(X: Inputs, kernel: Kernel, possible: bool) -> None:
+    """Raise unless active inputs can move, as was asked for."""
+    if not possible:
+        raise ParameterError(
+            "move=True is for approximation='projected' with one function, or multi_class='ovr', and not for images of "
+            "rows or rows without label; leave move='auto', which moves active inputs only where that is possible"
+        )
+    if moving_unit(X, kernel) is None:
+        raise ParameterError(
+            "move=True: there is no column that active inputs could move in. They move in dense columns of numbers "
+            "that the kernel has a gradient in; leave move='auto'"
+        )
+
+
+def moving_unit(X: Inputs, kernel: Kernel) -> Floats | None:
+    """How far a step goes in each column, by the length scale there; None where nothing moves."""
+    if not isinstance(X, np.ndarray | FarInputs) or X.ndim != 2 or not kernel.numeric:
+        return None
     p = X.shape[1]
-    spread = X.std(axis=0, dtype=np.float64)
-    weight = column_weights(kernel, p)
-    if _UNIT == "std" or weight is None:
-        return np.where(movable(kernel, p), spread, 0.0)
-    scale = 1.0 / np.sqrt(np.maximum(weight, 1e-300))
-    return np.where(movable(kernel, p) & (weight > 0) & (spread > 0), np.minimum(scale, 30 * spread), 0.0)
+    some = np.asarray(X[:_MOST_HELD], dtype=np.float64)
+    spread, weight = some.std(axis=0), column_weights(kernel, p)
+    scale = spread if weight is None else 1.0 / np.sqrt(np.maximum(weight, 1e-300))
+    unit = np.where(movable(kernel, p), np.minimum(scale, _FARTHEST * spread), 0.0)
+    return unit if np.any(unit > 0.0) else None
+
+
+def move(machine: F, run: Run) -> tuple[F, Moved | None]:
+    """Return the machine with the parameters, and where the active inputs have come to.
+
+    They move together with the parameters, unless these belong to other functions too, by some of the rows; others
+    tell whether that was good. Where it was not, everything is as before.
+    """
+    active = run.selector.active[: run.selector.size]
+    unit = moving_unit(machine.data.X, machine.kernel)
+    asked = machine.choices.move
+    possible = unit is not None and len(active) and machine.can_move
+    if asked is False or not possible:
+        return machine, None
+    rows, held = _parts(machine)
+    few = len(active) <= _FEW * len(rows) and len(held) >= _FEWEST_HELD and machine.choices.learning is not None
+    if asked is None and not few:
+        return machine, None
+    found = None
+    with suppress(Late), work_until(run.deadline.within(_SHARE * run.left)), own_threads():
+        found = _Search(machine, active, rows, unit, run).run(held)
+    give_back()
+    return (machine, None) if found is None else found
+
+
+def _parts(machine: "ProjectedFunction") -> tuple[Rows, Rows]:
+    """Rows that inputs move by, and rows that tell whether it was good."""
+    free = np.flatnonzero(~machine.data.held_back)
+    line = free[np.argsort(-machine.data.priority[free], kind="stable")]
+    size = min(_ROWS, len(line) - min(int(_HELD * len(line)), _MOST_HELD))
+    return np.sort(line[:size]), np.sort(line[size : size + _MOST_HELD])
+
+
+class _Search:
+    """Active inputs on their way."""
+
+    def __init__(self, machine: F, active: Rows, rows: Rows, unit: Floats, run: Run) -> None:
+        self.machine, self.run_, self.start = machine, run, time.perf_counter()
+        part = machine.part(rows, len(active), machine.kernel, machine.likelihood)
+        self.offset = part.data.offset(rows)
+        start = np.asarray(machine.data.given.inside[active], dtype=np.float64) - self.offset
+        self.objective = MovedEvidence(part.learned_rows(rows)._replace(blur=True), start, _SITES)
+        likelihood = cast(Likelihood, part.likelihood)
+        model = (
+            None
+            if machine.moves_alone or machine.choices.learning is None
+            else Model.begin(machine.kernel, likelihood, False, machine.choices.learning)
+        )
+        self.model = MovingModel(machine.kernel, likelihood, MovingInputs.begin(start, unit), model)
+        self.criterion, self.left, self.size = list[float](), list[float](), len(rows)
+        self.most = int(np.clip(_WORK / (len(rows) * len(active) ** 2), _FEWEST, _MOST))
+
+    def watch(self, step: Step) -> bool:
+        """Tell of an evaluation; return whether to end."""
+        run, n = self.run_, len(self.criterion) + 1
+        self.criterion.append(step.criterion)
+        self.left.append(self.objective.left)
+        seconds, size = time.perf_counter() - self.start, run.selector.size
+        run.listener.tell(Progress(size, size, 0.0, seconds, None, step.criterion, 1, 1, n, self.most))
+        pays = self.machine.choices.move is True or self.left[0] > _LEFT * self.size
+        return run.listener.reason is not None or not pays
+
+    def run(self, held: Rows) -> tuple[F, Moved] | None:
+        before = self.model
+        found, _, _ = optimise(self.objective, before, -(-self.most // 2), self.watch, _TOLERANCE)
+        if len(self.criterion) < 2:
+            return None
+        loss = np.array([self.loss(model, held) for model in (before, found)]) if len(held) else np.full(2, np.nan)
+        criterion = np.array(self.criterion)
+        _log.info(
+            "moving: %d evaluations in %.3g s, %.3g nats a row left before, loss of rows left out from %.4g to %.4g",
+            len(criterion), time.perf_counter() - self.start, self.left[0] / self.size, *loss,
+        )  # fmt: skip
+        if self.machine.choices.move is not True and not loss[1] < loss[0]:
+            return self.machine, Moved(None, criterion, loss)
+        whole = self.machine.likelihood.with_theta(found.likelihood.theta)
+        learned = self.machine.with_parameters(found.kernel, whole, self.machine.learned).sufficient()
+        return learned, Moved(found.inputs.inputs + self.offset, criterion, loss)
+
+    def loss(self, model: MovingModel, held: Rows) -> float:
+        """Mean loss of rows left out."""
+        data = self.machine.data
+        self.objective.place(model.inputs.inputs)
+        _, basis, found = self.objective.settle(model.kernel, model.likelihood)
+        kernel = model.kernel
+        posterior = ProjectedPosterior(kernel, model.inputs.inputs, basis.L, *found.beliefs)
+        known = np.stack(posterior.predict(np.asarray(data.given.inside[held], dtype=np.float64) - self.offset))
+        likelihood = self.machine.likelihood.with_theta(model.likelihood.theta)
+        return best_spread(likelihood.take(held), data.y[held], known).loss

@@ -22,6 +22,7 @@ from .budget import Sizes, within
 from .data import Data
 from .defaults import column_spreads
 from .machine import SMALL_STUBS, Machine
+from .moving import check_moving
 from .sample import Sample
 from .work import Choices, Refine, Work
 
@@ -122,6 +123,9 @@ def prepare(
         schedule = Schedule.in_blocks(n, wanted)
     _check_variance(kernel, sample)
     _check_refine(kind, settings.refine, likelihood)
+    if settings.move:
+        waits = isinstance(likelihood, Likelihood) and likelihood.waits
+        check_moving(sample.X, kernel, kind.may_move and sample.kin is None and not waits)
     dtype = "float64" if n * wanted * n_functions <= SMALL_STUBS else settings.dtype
     sizes = Sizes(
         n, p, wanted, np.dtype(dtype).itemsize, schedule, row_bytes(likelihood), n_functions,
@@ -132,7 +136,8 @@ def prepare(
     most = entries if entries < needs.selection.numbers else None
     index = _index(settings.looking, kind.all_rows, n, wanted, schedule, most, priority)
     X = _inside(sample, kernel, dtype)
-    calibrate = settings.learning is not None and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
+    learns = settings.learning is not None
+    calibrate = learns and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
     blur = n_functions == 1 and not calibrate if settings.blur is None else settings.blur
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, kin=sample.kin), kernel, likelihood,
