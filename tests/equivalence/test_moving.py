@@ -2,12 +2,22 @@
 
 import numpy as np
 import pytest
-from oracles import fd_gradient, sparse_regression
+from oracles import fd_gradient, gaussian_relative_entropy, sparse_regression
 
 from infovec.inference import infer, make_basis, moved_gradient
 from infovec.kernels import MLP, RBF, Bias, Linear, Matern, On, Periodic, RationalQuadratic, White
-from infovec.learning import LearnedRows, Model, MovedEvidence, MovingInputs, MovingModel, no_rows
+from infovec.learning import (
+    Distillation,
+    LearnedRows,
+    Model,
+    MovedEvidence,
+    MovingInputs,
+    MovingModel,
+    evidence_of,
+    no_rows,
+)
 from infovec.likelihoods import Gaussian, Logit, Ordinal, Poisson, Probit
+from infovec.posterior import FactorisedPosterior, ProjectedPosterior
 from infovec.shards import ProjectedShard
 
 KERNEL = RBF(0.8, 3.0) + Bias(0.5)
@@ -114,3 +124,65 @@ def test_columns_without_a_unit_and_fixed_parameters_stay():
     assert there.kernel is model.kernel
     np.testing.assert_array_equal(there.inputs.inputs[:, 0], model.inputs.start[:, 0])
     np.testing.assert_allclose(there.inputs.inputs[:, 1], model.inputs.start[:, 1] + 2.0)
+
+
+def larger(functions=1, d=12):
+    """A posterior on d active inputs, of one function or several."""
+    X, Z = inputs(60), inputs(d, seed=5)
+    found = []
+    for k in range(functions):
+        y = targets(Gaussian(0.1), X) * (1.0 + k)
+        _, basis, rest = at_rest(KERNEL, Gaussian(0.05 * (1 + k)), X, y, Z, True)
+        found.append(ProjectedPosterior(KERNEL, Z, basis.L, *rest.beliefs))
+    return found
+
+
+def distillation(parts):
+    known = [evidence_of(part) for part in parts]
+    return Distillation(KERNEL, parts[0].X, known[0][0], [evidence for _, evidence in known])
+
+
+def moments(part, X):
+    """Mean and covariance of the function at some inputs, densely."""
+    K, inverse = KERNEL(X, part.X), np.linalg.inv(part.L)
+    V, S = K @ inverse.T, np.linalg.inv(part.Q @ part.Q.T)
+    return V @ S @ part.Q @ part.beta, KERNEL(X) - V @ V.T + V @ S @ V.T
+
+
+@pytest.mark.parametrize("functions", [1, 2])
+def test_relative_entropy_to_the_larger_posterior_is_the_dense_one(functions):
+    parts, smaller = larger(functions), inputs(4, seed=8)
+    objective = distillation(parts)
+    where = np.concatenate([parts[0].X, smaller])  # both posteriors differ by what they say of these
+    want = 0.0
+    for part, small in zip(parts, objective.posteriors(smaller), strict=True):
+        want += gaussian_relative_entropy(*moments(small, where), *moments(part, where))
+    np.testing.assert_allclose(-objective.value(smaller), want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("functions", [1, 2])
+def test_gradient_of_the_relative_entropy(functions):
+    objective, start = distillation(larger(functions)), inputs(4, seed=8)
+    model = MovingInputs.begin(start, np.array([0.7, 1.3])).with_theta(np.full(8, 0.1))
+    value, got = objective(model)
+    want = fd_gradient(lambda theta: objective(model.with_theta(theta))[0], model.theta, 1e-5)
+    np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-7 * np.abs(want).max())
+    assert value < 0.0
+
+
+def test_on_all_its_inputs_a_posterior_stays_what_it_is():
+    (part,) = larger()
+    objective = distillation([part])
+    np.testing.assert_allclose(objective.value(part.X), 0.0, atol=1e-8)
+    (same,) = objective.posteriors(part.X)
+    for one, other in zip(same.predict(inputs(20)), part.predict(inputs(20)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-7)
+
+
+def test_evidence_of_a_posterior_with_sites_on_the_active_rows_alone():
+    Z, precision, site_mean = inputs(9), np.linspace(0.5, 3.0, 9), np.linspace(-1.0, 2.0, 9)
+    part = FactorisedPosterior.given(KERNEL, Z, precision, site_mean)
+    L, evidence = evidence_of(part)
+    (same,) = Distillation(KERNEL, Z, L, [evidence]).posteriors(Z)
+    for one, other in zip(same.predict(inputs(20)), part.predict(inputs(20)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8)

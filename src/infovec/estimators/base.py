@@ -35,6 +35,7 @@ from ..selection import Patience
 from ..shards import HERE, FarInputs
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .checkpoints import checkpointed
+from .compressing import Compressing
 from .ending import announced
 from .far import given_client, is_dask, on_workers
 from .images import Invariances, fit_with_images
@@ -62,7 +63,9 @@ class Read(NamedTuple):
     score: str | Score
 
 
-class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(  # type: ignore[misc]
+    Savable, Reporting, Telling, Compressing, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta
+):
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     _fitted: ClassVar[tuple[str, ...]] = (

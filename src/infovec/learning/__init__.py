@@ -6,6 +6,7 @@ from .by_task import EvidenceByTask
 from .class_kernels import ClassKernels
 from .climb import climb, minor_steps, most_evaluations
 from .curvature import Curvature
+from .distil import Distillation, Evidence, evidence_of
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
 from .model import Model
@@ -27,6 +28,8 @@ __all__ = [
     "ClassKernels",
     "CoupledEvidence",
     "Curvature",
+    "Distillation",
+    "Evidence",
     "EvidenceByTask",
     "FactorisedObjective",
     "Gamma",
@@ -46,6 +49,7 @@ __all__ = [
     "alike",
     "best_of_starts",
     "climb",
+    "evidence_of",
     "find_scale",
     "learn_factorised",
     "learn_kernels",

@@ -106,7 +106,7 @@ class _Search:
         self.offset = part.data.offset(rows)
         start = np.asarray(machine.data.given.inside[active], dtype=np.float64) - self.offset
         self.objective = MovedEvidence(part.learned_rows(rows)._replace(blur=True), start, _SITES)
-        likelihood = cast(Likelihood, part.likelihood)
+        likelihood = cast(Likelihood, machine.likelihood)
         model = (
             None
             if machine.moves_alone or machine.choices.learning is None
@@ -139,8 +139,7 @@ class _Search:
         )  # fmt: skip
         if self.machine.choices.move is not True and not loss[1] < loss[0]:
             return self.machine, Moved(None, criterion, loss)
-        whole = self.machine.likelihood.with_theta(found.likelihood.theta)
-        learned = self.machine.with_parameters(found.kernel, whole, self.machine.learned).sufficient()
+        learned = self.machine.with_parameters(found.kernel, found.likelihood, self.machine.learned).sufficient()
         return learned, Moved(found.inputs.inputs + self.offset, criterion, loss)
 
     def loss(self, model: MovingModel, held: Rows) -> float:
@@ -151,5 +150,4 @@ class _Search:
         kernel = model.kernel
         posterior = ProjectedPosterior(kernel, model.inputs.inputs, basis.L, *found.beliefs)
         known = np.stack(posterior.predict(np.asarray(data.given.inside[held], dtype=np.float64) - self.offset))
-        likelihood = self.machine.likelihood.with_theta(model.likelihood.theta)
-        return best_spread(likelihood.take(held), data.y[held], known).loss
+        return best_spread(model.likelihood.take(held), data.y[held], known).loss
