@@ -41,7 +41,7 @@ class IVMOrdinalClassifier(Certifying):
         The categories from lowest to highest. None takes the order of an ordered pandas Categorical
         or a polars Enum, else sorts the labels that occur in y, with a warning if they are three words or more.
     approximation, n_active, score, learn, class_weight, block_size, pool_size, initial, selection, blur, refine, \
-max_memory, max_time, dtype, n_jobs, warm_start, callback, random_state, verbose
+max_memory, max_time, dtype, n_jobs, warm_start, callback, random_state, verbose, invariances, rounds, move
         As for IVMClassifier.
 
     Attributes
@@ -49,7 +49,7 @@ max_memory, max_time, dtype, n_jobs, warm_start, callback, random_state, verbose
     classes_ : array
         The categories, lowest first.
     class_shift_, active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, \
-log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
+log_evidence_, history_, stop_reason_, moved_, n_features_in_, feature_names_in_
         As for IVMClassifier.
 
     Examples

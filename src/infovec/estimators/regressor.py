@@ -51,13 +51,13 @@ class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[mi
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.
     approximation, n_active, learn, block_size, pool_size, initial, selection, blur, refine, max_memory, max_time, \
-dtype, n_jobs, warm_start, callback, random_state, verbose
+dtype, n_jobs, warm_start, callback, random_state, verbose, invariances, rounds, move
         As for IVMClassifier.
 
     Attributes
     ----------
     active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, log_evidence_, \
-history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
+history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         As for IVMClassifier.
     residual_quantiles_ : array
         What residuals of rows left out are like, for ``predict_quantiles``: quantiles of their normal scores.

@@ -106,11 +106,14 @@ class AllRows(Machine):
             run.selector.release()  # its memory is needed now
             give_back()
         machine, inputs = self.moved(run)
+        ended = run.listener.answer()
+        if ended is StopReason.INTERRUPTED:
+            run.hurry()
         asked, result = machine._infer(run, beyond, wanted, inputs)
         late = not result.converged and (run.late or run.left == 0.0)
         if stop is StopReason.COMPLETE and (beyond is not None or late):
             stop = StopReason.TIME
-        return asked or stop, result
+        return asked or ended or stop, result
 
     def moved(self, run: Run) -> tuple[Self, Floats | None]:
         """Return the machine and the active inputs to infer with, where these are no longer those of rows."""

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -17,7 +18,8 @@ from ..learning import Model, MovedEvidence, MovingInputs, MovingModel, Step, op
 from ..likelihoods import Likelihood
 from ..posterior import ProjectedPosterior
 from ..runtime import Late, Progress, give_back, own_threads, work_until
-from ..shards import FarInputs
+from ..shards import FarInputs, noted
+from .budget import learning_sizes
 from .run import Moved, Run
 
 if TYPE_CHECKING:
@@ -47,23 +49,28 @@ def check_moving(X: Inputs, kernel: Kernel, possible: bool) -> None:
             "move=True is for approximation='projected' with one function, or multi_class='ovr', and not for images of "
             "rows or rows without label; leave move='auto', which moves active inputs only where that is possible"
         )
-    if moving_unit(X, kernel) is None:
+    if not _can_move(X, kernel):
         raise ParameterError(
             "move=True: there is no column that active inputs could move in. They move in dense columns of numbers "
             "that the kernel has a gradient in; leave move='auto'"
         )
 
 
-def moving_unit(X: Inputs, kernel: Kernel) -> Floats | None:
-    """How far a step goes in each column, by the length scale there; None where nothing moves."""
-    if not isinstance(X, np.ndarray | FarInputs) or X.ndim != 2 or not kernel.numeric:
+def moving_unit(inputs: Inputs, kernel: Kernel) -> Floats | None:
+    """How far a step of active inputs goes in each column, by the length scale there; None where nothing moves."""
+    if not isinstance(inputs, np.ndarray) or inputs.ndim != 2 or not kernel.numeric:
         return None
-    p = X.shape[1]
-    some = np.asarray(X[:_MOST_HELD], dtype=np.float64)
-    spread, weight = some.std(axis=0), column_weights(kernel, p)
+    p = inputs.shape[1]
+    spread, weight = inputs.std(axis=0), column_weights(kernel, p)
     scale = spread if weight is None else 1.0 / np.sqrt(np.maximum(weight, 1e-300))
     unit = np.where(movable(kernel, p), np.minimum(scale, _FARTHEST * spread), 0.0)
     return unit if np.any(unit > 0.0) else None
+
+
+def _can_move(X: Inputs, kernel: Kernel) -> bool:
+    """Whether there is a column that active inputs can move in."""
+    dense = isinstance(X, np.ndarray | FarInputs) and X.ndim == 2
+    return dense and kernel.numeric and bool(movable(kernel, X.shape[1]).any())
 
 
 def move(machine: F, run: Run) -> tuple[F, Moved | None]:
@@ -73,18 +80,24 @@ def move(machine: F, run: Run) -> tuple[F, Moved | None]:
     tell whether that was good. Where it was not, everything is as before.
     """
     active = run.selector.active[: run.selector.size]
-    unit = moving_unit(machine.data.X, machine.kernel)
     asked = machine.choices.move
-    possible = unit is not None and len(active) and machine.can_move
-    if asked is False or not possible:
+    if asked is False or not (machine.can_move and _can_move(machine.data.X, machine.kernel) and len(active)):
+        return machine, None
+    start = np.asarray(machine.data.given.inside[active], dtype=np.float64)
+    unit = moving_unit(start, machine.kernel)
+    if unit is None:
         return machine, None
     rows, held = _parts(machine)
     few = len(active) <= _FEW * len(rows) and len(held) >= _FEWEST_HELD and machine.choices.learning is not None
     if asked is None and not few:
         return machine, None
-    found = None
-    with suppress(Late), work_until(run.deadline.within(_SHARE * run.left)), own_threads():
-        found = _Search(machine, active, rows, unit, run).run(held)
+    found, sizes = None, machine.sizes(len(active), machine.work.itemsize)
+    size, room = learning_sizes(machine.work.limit, sizes, len(rows), len(active))
+    if room < len(active):
+        return machine, None
+    rows = np.sort(rows[np.argsort(-machine.data.priority[rows], kind="stable")[:size]])
+    with noted(None), suppress(Late), work_until(run.deadline.within(_SHARE * run.left)), own_threads():
+        found = _Search(machine, MovingInputs.begin(start, unit), rows, run).run(held)
     give_back()
     return (machine, None) if found is None else found
 
@@ -100,21 +113,25 @@ def _parts(machine: "ProjectedFunction") -> tuple[Rows, Rows]:
 class _Search:
     """Active inputs on their way."""
 
-    def __init__(self, machine: F, active: Rows, rows: Rows, unit: Floats, run: Run) -> None:
+    def __init__(self, machine: F, inputs: MovingInputs, rows: Rows, run: Run) -> None:
         self.machine, self.run_, self.start = machine, run, time.perf_counter()
-        part = machine.part(rows, len(active), machine.kernel, machine.likelihood)
-        self.offset = part.data.offset(rows)
-        start = np.asarray(machine.data.given.inside[active], dtype=np.float64) - self.offset
-        self.objective = MovedEvidence(part.learned_rows(rows)._replace(blur=True), start, _SITES)
+        d = len(inputs.inputs)
+        part = machine.part(rows, d, machine.kernel, machine.likelihood)
+        self.offset = offset = part.data.offset(rows)
+        given = part.learned_rows(rows)
+        exact = cast(Callable[[], Inputs], given.exact)
+        given = given._replace(blur=True, exact=lambda: exact() - offset)  # inputs that move are not read anew
+        here = MovingInputs.begin(inputs.inputs - offset, inputs.unit)
+        self.objective = MovedEvidence(given, here.inputs, _SITES)
         likelihood = cast(Likelihood, machine.likelihood)
         model = (
             None
             if machine.moves_alone or machine.choices.learning is None
             else Model.begin(machine.kernel, likelihood, False, machine.choices.learning)
         )
-        self.model = MovingModel(machine.kernel, likelihood, MovingInputs.begin(start, unit), model)
+        self.model = MovingModel(machine.kernel, likelihood, here, model)
         self.criterion, self.left, self.size = list[float](), list[float](), len(rows)
-        self.most = int(np.clip(_WORK / (len(rows) * len(active) ** 2), _FEWEST, _MOST))
+        self.most = int(np.clip(_WORK / (len(rows) * d**2), _FEWEST, _MOST))
 
     def watch(self, step: Step) -> bool:
         """Tell of an evaluation; return whether to end."""
@@ -131,7 +148,9 @@ class _Search:
         found, _, _ = optimise(self.objective, before, -(-self.most // 2), self.watch, _TOLERANCE)
         if len(self.criterion) < 2:
             return None
-        loss = np.array([self.loss(model, held) for model in (before, found)]) if len(held) else np.full(2, np.nan)
+        loss = np.full(2, np.nan)
+        with suppress(Late):  # then nothing is known of it
+            loss = np.array([self.loss(model, held) for model in (before, found)]) if len(held) else loss
         criterion = np.array(self.criterion)
         _log.info(
             "moving: %d evaluations in %.3g s, %.3g nats a row left before, loss of rows left out from %.4g to %.4g",
