@@ -85,7 +85,8 @@ def compressed(name: str, d: int, rows: int, share: float, seed: int = 0) -> dic
     (before, slow), (after, fast) = (_timed(lambda m=m: _scores(m, Z, t, real)) for m in (model, small))
     few = _scores(_model(real, max(1, round(share * d)), False).fit(X, y), Z, t, real)
     return {
-        "set": name, "rows": len(y), "active": [len(model.active_), len(small.active_)],
+        "set": name, "rows": len(y), "nats": model.log_evidence_ - small.log_evidence_,
+        "active": [len(model.active_), len(small.active_)],
         "loss": [before["loss"], after["loss"]], "error": [before["error"], after["error"]],
         "percent": 100.0 * (after["loss"] / before["loss"] - 1.0), "loss_of_a_fit_of_that_size": few["loss"],
         "cpu_seconds": {"fit": fit, "compress": seconds}, "predict_seconds": [slow, fast],

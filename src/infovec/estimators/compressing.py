@@ -19,7 +19,7 @@ from .settings import active_size
 
 __all__ = ["Compressing"]
 
-_ITERATIONS, _TOLERANCE = 150, 1e-5
+_ITERATIONS, _TOLERANCE = 500, 1e-5
 
 
 class _Smaller(NamedTuple):

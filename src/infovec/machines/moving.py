@@ -34,7 +34,7 @@ F = TypeVar("F", bound="ProjectedFunction")
 _ROWS = 10_000  # at most that inputs move by
 _HELD, _MOST_HELD, _FEWEST_HELD = 0.1, 1000, 50  # share of the rows that tell whether moving was good; how many
 _WORK = 1e11  # evaluations times rows times squared active inputs,
-_FEWEST, _MOST = 10, 60  # for which there is time; evaluations whatever they take
+_FEWEST, _MOST = 10, 150  # for which there is time; evaluations whatever they take
 _TOLERANCE, _SITES = 1e-4, 1e-3  # of the criterion, and of the sites
 _SHARE = 0.5  # of the time that is left
 _FEW = 0.5  # share of the rows that are active, from which on they can hardly be better placed
@@ -141,11 +141,11 @@ class _Search:
         seconds, size = time.perf_counter() - self.start, run.selector.size
         run.listener.tell(Progress(size, size, 0.0, seconds, None, step.criterion, 1, 1, n, self.most))
         pays = self.machine.choices.move is True or self.left[0] > _LEFT * self.size
-        return run.listener.reason is not None or not pays
+        return run.listener.reason is not None or not pays or n == self.most
 
     def run(self, held: Rows) -> tuple[F, Moved] | None:
         before = self.model
-        found, _, _ = optimise(self.objective, before, -(-self.most // 2), self.watch, _TOLERANCE)
+        found, _, _ = optimise(self.objective, before, self.most, self.watch, _TOLERANCE)
         if len(self.criterion) < 2:
             return None
         loss = np.full(2, np.nan)
