@@ -19,6 +19,7 @@ from .settings import active_size
 
 __all__ = ["Compressing"]
 
+_FORMS = (ProjectedPosterior, FactorisedPosterior, ClassPosterior)
 _ITERATIONS, _TOLERANCE = 500, 1e-5
 
 
@@ -88,7 +89,7 @@ class Compressing(Fitted):
 def _apart(posterior: Posterior) -> list[Posterior]:
     """Return posteriors that have active inputs of their own."""
     apart = list(posterior.parts) if isinstance(posterior, SeparatePosterior) else [posterior]
-    if not all(isinstance(one, ProjectedPosterior | FactorisedPosterior | ClassPosterior) for one in apart):
+    if not all(type(one) in _FORMS for one in apart):
         raise ParameterError(
             f"a {type(posterior).__name__} cannot be made smaller; fit with fewer active rows, or use multi_class='ovr'"
         )

@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -21,15 +21,13 @@ from ..runtime import Late, Progress, give_back, own_threads, work_until
 from ..shards import FarInputs, noted
 from .budget import learning_sizes
 from .run import Moved, Run
-
-if TYPE_CHECKING:
-    from .one_function import ProjectedFunction
+from .staged import Staged
 
 __all__ = ["check_moving", "move", "moving_unit"]
 
 _log = logging.getLogger("infovec")
 
-F = TypeVar("F", bound="ProjectedFunction")
+F = TypeVar("F", bound=Staged)
 
 _ROWS = 10_000  # at most that inputs move by
 _HELD, _MOST_HELD, _FEWEST_HELD = 0.1, 1000, 50  # share of the rows that tell whether moving was good; how many
@@ -80,7 +78,7 @@ def move(machine: F, run: Run) -> tuple[F, Moved | None]:
     tell whether that was good. Where it was not, everything is as before.
     """
     active = run.selector.active[: run.selector.size]
-    asked = machine.choices.move
+    asked = machine.choices.moving.asked
     if asked is False or not (machine.can_move and _can_move(machine.data.X, machine.kernel) and len(active)):
         return machine, None
     start = np.asarray(machine.data.given.inside[active], dtype=np.float64)
@@ -88,7 +86,7 @@ def move(machine: F, run: Run) -> tuple[F, Moved | None]:
     if unit is None:
         return machine, None
     rows, held = _parts(machine)
-    few = len(active) <= _FEW * len(rows) and len(held) >= _FEWEST_HELD and machine.choices.learning is not None
+    few = len(active) <= _FEW * len(rows) and len(held) >= _FEWEST_HELD and machine.choices.moving.learning is not None
     if asked is None and not few:
         return machine, None
     found, sizes = None, machine.sizes(len(active), machine.work.itemsize)
@@ -102,7 +100,7 @@ def move(machine: F, run: Run) -> tuple[F, Moved | None]:
     return (machine, None) if found is None else found
 
 
-def _parts(machine: "ProjectedFunction") -> tuple[Rows, Rows]:
+def _parts(machine: Staged) -> tuple[Rows, Rows]:
     """Rows that inputs move by, and rows that tell whether it was good."""
     free = np.flatnonzero(~machine.data.held_back)
     line = free[np.argsort(-machine.data.priority[free], kind="stable")]
@@ -126,8 +124,8 @@ class _Search:
         likelihood = cast(Likelihood, machine.likelihood)
         model = (
             None
-            if machine.moves_alone or machine.choices.learning is None
-            else Model.begin(machine.kernel, likelihood, False, machine.choices.learning)
+            if machine.moves_alone or machine.choices.moving.learning is None
+            else Model.begin(machine.kernel, likelihood, False, machine.choices.moving.learning)
         )
         self.model = MovingModel(machine.kernel, likelihood, here, model)
         self.criterion, self.left, self.size = list[float](), list[float](), len(rows)
@@ -140,7 +138,7 @@ class _Search:
         self.left.append(self.objective.left)
         seconds, size = time.perf_counter() - self.start, run.selector.size
         run.listener.tell(Progress(size, size, 0.0, seconds, None, step.criterion, 1, 1, n, self.most))
-        pays = self.machine.choices.move is True or self.left[0] > _LEFT * self.size
+        pays = self.machine.choices.moving.asked is True or self.left[0] > _LEFT * self.size
         return run.listener.reason is not None or not pays or n == self.most
 
     def run(self, held: Rows) -> tuple[F, Moved] | None:
@@ -156,7 +154,7 @@ class _Search:
             "moving: %d evaluations in %.3g s, %.3g nats a row left before, loss of rows left out from %.4g to %.4g",
             len(criterion), time.perf_counter() - self.start, self.left[0] / self.size, *loss,
         )  # fmt: skip
-        if self.machine.choices.move is not True and not loss[1] < loss[0]:
+        if self.machine.choices.moving.asked is not True and not loss[1] < loss[0]:
             return self.machine, Moved(None, criterion, loss)
         learned = self.machine.with_parameters(found.kernel, found.likelihood, self.machine.learned).sufficient()
         return learned, Moved(found.inputs.inputs + self.offset, criterion, loss)

@@ -187,8 +187,6 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
     may_move = True
     site_tolerance: ClassVar[float] = 1e-4
     """Largest change of a site at the end of inference, in units of the posterior."""
-    moves_alone: ClassVar[bool] = False
-    """Whether active inputs move while the parameters stay as they are, which others share."""
 
     @classmethod
     def needs(cls, sizes: Sizes) -> Needs:

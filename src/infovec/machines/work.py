@@ -11,7 +11,7 @@ from ..scores import Rule
 from ..selection import Schedule
 from ..shards import HERE, IndexRule, Places
 
-__all__ = ["AS_SELECTED", "Choices", "Refine", "Work"]
+__all__ = ["AS_SELECTED", "Choices", "Moving", "Refine", "Work"]
 
 
 class Refine(NamedTuple):
@@ -23,6 +23,16 @@ class Refine(NamedTuple):
 
 
 AS_SELECTED: Final = Refine()
+
+
+class Moving(NamedTuple):
+    """Whether active inputs move after selection, and the parameters with them."""
+
+    asked: bool | None = False  # None is where that pays
+    learning: Learning | None = None  # how parameters are learned, if they are
+
+
+STAY: Final = Moving()
 
 
 @dataclass(frozen=True)
@@ -83,10 +93,7 @@ class Choices:
         Precision of products where there are many, and parameters allow.
     refine : Refine
         Of a factorised posterior.
-    move : bool, optional
-        Whether active inputs move after selection; None is where that pays.
-    learning : Learning, optional
-        How parameters are learned, if they are.
+    moving : Moving
     """
 
     rule: Rule
@@ -96,5 +103,4 @@ class Choices:
     places: Places = HERE
     dtype: str = "float32"
     refine: Refine = AS_SELECTED
-    move: bool | None = False
-    learning: Learning | None = None
+    moving: Moving = STAY
