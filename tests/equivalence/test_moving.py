@@ -58,7 +58,7 @@ def at_rest(kernel, likelihood, X, y, Z, blur, n_shards=2):
     return shards, basis, found
 
 
-def check(kernel, likelihood, blur, n=24, d=6):
+def check(kernel, likelihood, blur, n=18, d=4):
     X, Z = inputs(n), inputs(d, seed=5)
     y = targets(likelihood, X)
     shards, basis, found = at_rest(kernel, likelihood, X, y, Z, blur)

