@@ -199,7 +199,7 @@ def test_no_certificate_by_the_rows_that_inputs_have_moved_by():
 FORMS = {
     **{kind: (*KINDS[kind], {}) for kind in KINDS},
     "factorised": (IVMClassifier, CLASSES > 0, {"approximation": "factorised"}),
-    "softmax": (IVMClassifier, CLASSES, {"multi_class": "softmax"}),
+    "softmax": (IVMClassifier, CLASSES, {"multi_class": "softmax", "kernel": RBF(0.8, 20.0), "learn": None}),
     "variational": (IVMClassifier, CLASSES, {"multi_class": "variational", "kernel": RBF(0.8, 20.0), "learn": None}),
     "pairs": (
         IVMClassifier, CLASSES,
