@@ -16,7 +16,7 @@ from infovec.learning import (
     evidence_of,
     no_rows,
 )
-from infovec.likelihoods import Gaussian, Logit, Ordinal, Poisson, Probit
+from infovec.likelihoods import Gaussian, Logit, Ordinal, Probit
 from infovec.posterior import FactorisedPosterior, ProjectedPosterior
 from infovec.shards import ProjectedShard
 
@@ -28,7 +28,7 @@ KERNELS = [
     Periodic(RationalQuadratic(0.8, 2.0), 1.7),
     MLP(3.0, 2.0, 0.5) + On(RBF(0.8), [1]),
 ]
-LIKELIHOODS = [Probit(bias=-0.4, slope=1.7), Logit(bias=0.3), Ordinal(np.array([-0.5, 0.7])), Poisson(bias=0.2),
+LIKELIHOODS = [Probit(bias=-0.4, slope=1.7), Logit(bias=0.3), Ordinal(np.array([-0.5, 0.7])),
                Gaussian(0.1, bias=0.3)]  # fmt: skip
 
 

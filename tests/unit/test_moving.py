@@ -220,8 +220,11 @@ def test_smaller_models_predict_nearly_the_same(form, tmp_path):
     assert small.moved_
     assert small.log_evidence_ < model.log_evidence_
     np.testing.assert_array_equal(small.active_vectors_, small.posterior_.X)
-    kind = form if form in KINDS else "two" if form == "factorised" else "many"
-    assert loss(small, kind) < loss(model, kind) + (0.2 if form == "numbers" else 0.02)  # whose noise is low
+    assert small.history_["move_criterion"].max() > small.history_["move_criterion"][0]
+    if form == "numbers":
+        assert np.mean((small.predict(X) - before) ** 2) < 0.01 * np.var(before)
+    else:
+        assert np.mean(np.abs(small.predict_proba(X) - model.predict_proba(X))) < 0.05
     small.save(tmp_path / "small.ivm")
     np.testing.assert_allclose(infovec.load(tmp_path / "small.ivm").predict(X), small.predict(X))
     with pytest.raises(ParameterError, match="warm_start"):
