@@ -63,8 +63,14 @@ class Read(NamedTuple):
     score: str | Score
 
 
-class InformativeVectorMachine(  # type: ignore[misc]
-    Savable, Reporting, Telling, Compressing, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta
+class InformativeVectorMachine(
+    Savable,
+    Reporting,
+    Telling,
+    Compressing,
+    CallbackSupportMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    metaclass=ABCMeta,
 ):
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 

@@ -1,6 +1,6 @@
 """Estimators that are made smaller after they were fitted, for a faster model without the training rows."""
 
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -11,7 +11,7 @@ from ..active_learning import stacked
 from ..errors import ParameterError
 from ..learning import Distillation, MovingInputs, evidence_of, optimise
 from ..machines.moving import moving_unit
-from ..posterior import ClassPosterior, Posterior, ProjectedPosterior, SeparatePosterior
+from ..posterior import ClassPosterior, FactorisedPosterior, Posterior, ProjectedPosterior, SeparatePosterior
 from ..runtime import work_within
 from .fitted import Fitted
 from .limits import memory_limit, threads
@@ -91,7 +91,7 @@ def _smaller(posterior: Posterior, share: int | float) -> _Smaller:
     d, kernel = posterior.X.shape[0], posterior.kernel
     m = min(share, d) if isinstance(share, int) else max(1, round(share * d))
     parts = list(posterior.parts) if isinstance(posterior, ClassPosterior) else [posterior]
-    known = [evidence_of(part) for part in parts]
+    known = [evidence_of(cast(ProjectedPosterior | FactorisedPosterior, part)) for part in parts]
     X: Inputs = kernel.in_double(posterior.X)
     objective = Distillation(kernel, X, known[0][0], [evidence for _, evidence in known])
     unit = moving_unit(X, kernel)

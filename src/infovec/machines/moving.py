@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 
@@ -89,7 +89,8 @@ def move(machine: F, run: Run) -> tuple[F, Moved | None]:
     few = len(active) <= _FEW * len(rows) and len(held) >= _FEWEST_HELD and machine.choices.moving.learning is not None
     if asked is None and not few:
         return machine, None
-    found, sizes = None, machine.sizes(len(active), machine.work.itemsize)
+    found: tuple[F, Moved] | None = None
+    sizes = machine.sizes(len(active), machine.work.itemsize)
     size, room = learning_sizes(machine.work.limit, sizes, len(rows), len(active))
     if room < len(active):
         return machine, None
@@ -108,7 +109,7 @@ def _parts(machine: Staged) -> tuple[Rows, Rows]:
     return np.sort(line[:size]), np.sort(line[size : size + _MOST_HELD])
 
 
-class _Search:
+class _Search(Generic[F]):
     """Active inputs on their way."""
 
     def __init__(self, machine: F, inputs: MovingInputs, rows: Rows, run: Run) -> None:
