@@ -192,7 +192,7 @@ class Certifying(DiscreteMachine):
         return certificate(observed, delta, self.classes_)
 
     def _check_rows(self, inputs: Inputs) -> None:
-        if self.moved_:
+        if getattr(self, "moved_", False):  # which files of earlier versions do not say
             raise ParameterError(
                 "the active inputs have moved by the very rows that are to certify them, so the prior is not one that "
                 "was there before. Use fit_certified, or fit with move=False; or certify by rows held out"
