@@ -6,6 +6,7 @@ from array import array
 import numpy as np
 
 from .._types import Array, Floats, Rows
+from ..runtime import reserve
 
 __all__ = ["Codes", "Pile", "on_disk"]
 
@@ -64,6 +65,7 @@ class Pile:
 def on_disk(shape: tuple[int, int]) -> Array:
     """Return a matrix of single precision in a file without a name."""
     with tempfile.TemporaryFile(prefix="infovec-") as file:
+        reserve(file, 4 * shape[0] * shape[1])
         return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
 
 

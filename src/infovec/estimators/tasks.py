@@ -14,6 +14,7 @@ from ..kernels import Kernel
 from ..kernels.columns import On, parts_of, resolved
 from ..kernels.tasks import GROUPS, ByTask
 from ..shards import FarInputs
+from .values import form_of, given_kernel
 
 __all__ = ["Grouped", "grouped", "kernel_on", "learn_tasks", "tasks_beside", "with_groups"]
 
@@ -88,7 +89,7 @@ def tasks_beside(estimator: Any, inputs: Inputs, labels: Array) -> Floats:
 
 def kernel_on(estimator: Any, X: Inputs) -> Kernel | None:
     """Return the kernel that was given, with the numbers of the columns that it names in the inputs of a fit."""
-    kernel: Kernel | None = estimator.kernel
+    kernel = given_kernel(estimator.kernel) or form_of(estimator.kernel)
     if kernel is None or X.ndim != 2 or not any(isinstance(part, ByTask | On) for part in parts_of(kernel)):
         return kernel
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]

@@ -6,7 +6,8 @@ from typing import Self, TypeVar
 import numpy as np
 
 from .._types import Array, Floats, Inputs, Rows
-from ..kernels import RBF, Bias, Kernel, Sum
+from ..kernels import RBF, Kernel
+from ..kernels.named import of_scaled, of_variance
 from ..numerics.outliers import usual_reach
 from ..posterior import Posterior, SeparatePosterior
 from ..runtime import at_once
@@ -53,9 +54,9 @@ class Columns:
             return None
         return cls(usual_reach(X, weight)[0], scales / np.sqrt(varying), varying, rounded)
 
-    def kernel(self, variance: float) -> Kernel:
-        """Return the default kernel as the fit has it."""
-        return RBF(float(np.sqrt(self.n_varying)), variance) + Bias(0.1 * variance)
+    def kernel(self, variance: float, form: Kernel | None = None) -> Kernel:
+        """Return the default kernel, or one of a named form, as the fit has it."""
+        return of_variance(of_scaled(form or RBF(), 0.0, float(np.sqrt(self.n_varying))), variance)
 
     def inside(self, X: Array, dtype: str = "float64") -> Array:
         """Return rows as the fit has them."""
@@ -75,9 +76,7 @@ class Columns:
 
     def kernel_outside(self, kernel: Kernel) -> Kernel:
         """Return a kernel of the fit as the user has it."""
-        assert isinstance(kernel, Sum)
-        assert isinstance(kernel.left, RBF)
-        return replace(kernel, left=replace(kernel.left, length_scale=kernel.left.length_scale * self.scale))
+        return of_scaled(kernel, self.centre, self.scale)
 
     def posterior_outside(self, posterior: P) -> P:
         """Return a posterior of the fit as the user has it: its active inputs are rounded as they were in the fit."""

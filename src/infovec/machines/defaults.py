@@ -10,8 +10,9 @@ from scipy.special import ndtri
 
 from .._types import Floats, Inputs, Mask
 from ..errors import ParameterError
-from ..kernels import RBF, Bias, Kernel
+from ..kernels import RBF, Kernel
 from ..kernels.geometry import scale_columns
+from ..kernels.named import of_scaled, of_variance
 from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, NullCategory, Ordinal, Poisson, Probit, StudentT
 from ..numerics.moments import Moments
 from ..numerics.outliers import usual_reach
@@ -54,9 +55,14 @@ _BLOCK = 1 << 19  # numbers in double precision at a time
 _BYTES = 48  # for each of them, on the way
 
 
-def default_kernel(X: Inputs, variance: float, weight: _Weight = None) -> Kernel:
-    """Return an RBF kernel scaled to the columns of X, plus a bias of a tenth of its variance."""
-    return RBF(length_scales(*column_spreads(X, weight)), variance) + Bias(0.1 * variance)
+def default_kernel(X: Inputs, variance: float, weight: _Weight = None, form: Kernel | None = None) -> Kernel:
+    """Return an RBF kernel, or one of a named form, scaled to the columns of X, plus a bias of a tenth of its variance.
+
+    Forms that see where the origin is have it in the middle of dense columns.
+    """
+    scale = length_scales(*column_spreads(X, weight))
+    centre = 0.0 if form is None or form.shift_invariant or sparse.issparse(X) else usual_reach(X, weight)[0]
+    return of_variance(of_scaled(form or RBF(), centre, scale), variance)
 
 
 def length_scales(deviation: Floats, extent: Floats) -> float | Floats:
