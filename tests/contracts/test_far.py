@@ -55,6 +55,8 @@ FORMS = {
     "two classes, factorised": (IVMClassifier, two, {"approximation": "factorised"}, None),
     "two classes, gain": (IVMClassifier, two, {"score": "projected_gain"}, None),
     "two classes, auto": (IVMClassifier, two, {"n_active": "auto"}, None),
+    "two classes, moved": (IVMClassifier, two, {"move": True}, None),
+    "regression, moved": (IVMRegressor, lambda f: f, {"move": True, "kernel": COUPLED}, None),
     "two classes, weights": (IVMClassifier, two, {}, WEIGHT),
     "ten classes": (IVMClassifier, ten, {"kernel": COUPLED, "n_active": 12}, None),
     "words, factorised": (IVMClassifier, words, {"approximation": "factorised"}, None),

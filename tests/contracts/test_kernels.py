@@ -275,6 +275,12 @@ def test_input_gradients_equal_differences(kernel):
     np.testing.assert_allclose(by_z.ravel(), fd, rtol=2e-5, atol=1e-7)
     fd = fd_gradient(lambda v: w @ kernel.diag(at(X, v)), X.ravel())
     np.testing.assert_allclose(kernel.diag_input_vjp(X, w).ravel(), fd, rtol=2e-5, atol=1e-7)
+    by_theta, with_theta = kernel.vjp_with_inputs(X, Z, G)
+    np.testing.assert_allclose(by_theta, kernel.vjp(X, Z, G), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(with_theta, by_z, rtol=1e-10, atol=1e-12)
+    square = np.random.default_rng(9).normal(size=(len(X), len(X)))
+    fd = fd_gradient(lambda v: np.sum(square * kernel(at(X, v))), X.ravel())
+    np.testing.assert_allclose(kernel.square_input_vjp(X, square).ravel(), fd, rtol=2e-5, atol=1e-7)
 
 
 @each_numeric

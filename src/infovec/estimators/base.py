@@ -34,6 +34,7 @@ from ..selection import Patience
 from ..shards import HERE, FarInputs
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .checkpoints import checkpointed
+from .compressing import Compressing
 from .ending import announced
 from .far import given_client, is_dask, on_workers
 from .images import Invariances, fit_with_images
@@ -70,6 +71,7 @@ class InformativeVectorMachine(
     Importances,
     Sampling,
     Telling,
+    Compressing,
     CallbackSupportMixin,  # type: ignore[misc]
     metaclass=ABCMeta,
 ):
@@ -78,7 +80,7 @@ class InformativeVectorMachine(
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
         "active_", "active_vectors_", "site_precision_", "site_mean_", "log_evidence_", "converged_", "history_",
-        "stop_reason_", "dtype_", "tasks_", "virtual_",
+        "stop_reason_", "dtype_", "tasks_", "virtual_", "moved_",
     )  # fmt: skip
     """What ``fit`` leaves, all of which model files keep."""
 
@@ -106,6 +108,7 @@ class InformativeVectorMachine(
         verbose: int = 0,
         invariances: Invariances = None,
         rounds: int = 1,
+        move: str | bool = "auto",
     ) -> None:
         self.kernel = kernel
         self.likelihood = likelihood
@@ -129,6 +132,7 @@ class InformativeVectorMachine(
         self.verbose = verbose
         self.invariances = invariances
         self.rounds = rounds
+        self.move = move
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the constructor parameters.
@@ -210,7 +214,7 @@ class InformativeVectorMachine(
                 if self.invariances is not None:
                     fit_with_images(self, rows, y, sample_weight, course)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
-            self._rows = None if self._rows is None else remembered(self._rows)
+            self._rows = None if self._rows is None or self.moved_ else remembered(self._rows)
             end_fit(self, X, y, sample_weight)
         return self
 
@@ -376,14 +380,16 @@ class InformativeVectorMachine(
     def _store(self, ended: Ended) -> None:
         """Keep what a fit came to, in the units of the user."""
         result, d, sample, selector = ended.result, len(ended.result.active), ended.machine.data.given, ended.selector
-        self.kernel_ = sample.unit.kernel_outside(ended.machine.fitted_kernel)
+        kernel = ended.machine.fitted_kernel  # which has been learned further where active inputs moved
+        kernel = result.posterior.kernel if result.has_moved and isinstance(kernel, Kernel) else kernel
+        self.kernel_ = sample.unit.kernel_outside(kernel)
         result = result._replace(likelihood=sample.unweighed(result.likelihood)).in_unit(sample.unit, self.kernel_)
         self.likelihood_, self.posterior_ = cast(Likelihood, result.likelihood), result.posterior
         if sample.columns:
             self.kernel_ = sample.columns.kernels_outside(self.kernel_)
             self.posterior_ = sample.columns.posterior_outside(self.posterior_)
         self.stop_reason_, self.active_ = str(announced(ended)), sample.rows[result.active]
-        vectors = sample.X[result.active]
+        vectors = self.posterior_.X if result.has_moved else sample.X[result.active]
         self.__dict__.pop("virtual_", None)
         if sample.virtual is not None:
             self.virtual_ = sample.virtual[result.active]
@@ -400,6 +406,9 @@ class InformativeVectorMachine(
                 "exchange_in": sample.rows[[move.into for move in result.moves]],
                 "exchange_gain": np.array([move.gain for move in result.moves]),
             }
+        self.moved_ = result.has_moved
+        if result.moved is not None:
+            self.history_ |= {"move_criterion": result.moved.criterion, "move_loss": result.moved.loss}
         if ended.steps:
             self.history_ |= {
                 "criterion": np.array([step.criterion for step in ended.steps]),

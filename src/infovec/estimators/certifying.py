@@ -139,7 +139,7 @@ class Certifying(DiscreteMachine):
         learned = clone(self).fit(_safe_indexing(X, first), labels[first])
         if isinstance(learned.kernel_, list):
             raise ParameterError("shared_kernel=False cannot be certified: a prior needs one kernel for all classes")
-        given = clone(self).set_params(kernel=learned.kernel_, likelihood=_fixed(learned), learn=None)
+        given = clone(self).set_params(kernel=learned.kernel_, likelihood=_fixed(learned), learn=None, move=False)
         before, after = clone(given).fit(_safe_indexing(X, first), labels[first]), clone(given).fit(X, labels)
         fitted = {name: value for name, value in vars(after).items() if name.endswith("_") and name[0] != "_"}
         self.__dict__.update(fitted)
@@ -193,6 +193,11 @@ class Certifying(DiscreteMachine):
         return certificate(observed, delta, self.classes_)
 
     def _check_rows(self, inputs: Inputs) -> None:
+        if getattr(self, "moved_", False):  # which files of earlier versions do not say
+            raise ParameterError(
+                "the active inputs have moved by the very rows that are to certify them, so the prior is not one that "
+                "was there before. Use fit_certified, or fit with move=False; or certify by rows held out"
+            )
         same = inputs.shape[0] == self.n_samples_fit_ and _same(inputs[self.active_], self.active_vectors_)
         if not same:
             raise ParameterError(

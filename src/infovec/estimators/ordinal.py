@@ -43,7 +43,7 @@ class IVMOrdinalClassifier(Certifying):
         The categories from lowest to highest. None takes the order of an ordered pandas Categorical
         or a polars Enum, else sorts the labels that occur in y, with a warning if they are three words or more.
     approximation, n_active, score, learn, class_weight, block_size, pool_size, initial, selection, blur, refine, \
-max_memory, max_time, dtype, n_jobs, warm_start, callback, random_state, verbose
+max_memory, max_time, dtype, n_jobs, warm_start, callback, random_state, verbose, invariances, rounds, move
         As for IVMClassifier.
 
     Attributes
@@ -51,7 +51,7 @@ max_memory, max_time, dtype, n_jobs, warm_start, callback, random_state, verbose
     classes_ : array
         The categories, lowest first.
     class_shift_, active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, \
-log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
+log_evidence_, history_, stop_reason_, moved_, n_features_in_, feature_names_in_
         As for IVMClassifier.
 
     Examples
@@ -91,13 +91,14 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
         verbose: int = 0,
         invariances: Invariances = None,
         rounds: int = 1,
+        move: str | bool = "auto",
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
             selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
             n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
-            invariances=invariances, rounds=rounds,
+            invariances=invariances, rounds=rounds, move=move,
         )  # fmt: skip
         self.categories, self.class_weight = categories, class_weight
 

@@ -54,13 +54,13 @@ class IVMRegressor(RegressorMixin, SeveralTargets):  # type: ignore[misc]
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.
     approximation, n_active, learn, block_size, pool_size, initial, selection, blur, refine, max_memory, max_time, \
-dtype, n_jobs, warm_start, callback, random_state, verbose
+dtype, n_jobs, warm_start, callback, random_state, verbose, invariances, rounds, move
         As for IVMClassifier.
 
     Attributes
     ----------
     active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, log_evidence_, \
-history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
+history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         As for IVMClassifier.
     outputs_ : list of IVMRegressor
         With a y of several columns: a model of each. All have the same active rows, and parameters of their own.
@@ -106,13 +106,14 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         verbose: int = 0,
         invariances: Invariances = None,
         rounds: int = 1,
+        move: str | bool = "auto",
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
             learn=learn, block_size=block_size, pool_size=pool_size, initial=initial,
             selection=selection, blur=blur, refine=refine, max_memory=max_memory, max_time=max_time, dtype=dtype,
             n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
-            invariances=invariances, rounds=rounds,
+            invariances=invariances, rounds=rounds, move=move,
         )  # fmt: skip
 
     def __sklearn_tags__(self) -> Any:

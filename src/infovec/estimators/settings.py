@@ -99,6 +99,16 @@ def blurs(blur: object) -> bool | None:
     return bool(blur)
 
 
+def moves(estimator: Any) -> bool | None:
+    """Return whether active inputs move; None where that is left open."""
+    check_choice("move", estimator.move, ("auto", True, False))
+    if estimator.invariances is not None:
+        if estimator.move is True:
+            raise ParameterError("move=True: images are of training rows, which stay; leave move='auto'")
+        return False
+    return None if isinstance(estimator.move, str) else bool(estimator.move)
+
+
 def open_size(name: str, value: Any) -> int | None:
     """Return a size, or None where it is left open."""
     if value is None or (isinstance(value, str) and value == "auto"):
@@ -156,7 +166,6 @@ def settings_of(estimator: Any, score: object, n_rows: int) -> Settings:
         active_size(estimator.n_active), initial_rows(estimator.initial, n_rows),
         open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size),
         SELECTIONS[estimator.selection], score_rule(score), blurs(estimator.blur),
-        precision(estimator.dtype), memory_limit(estimator.max_memory), estimator.learn is not None,
-        bool(estimator.warm_start), refinement(estimator),
-        isinstance(estimator.likelihood, str),
+        precision(estimator.dtype), memory_limit(estimator.max_memory), estimator._learning,
+        bool(estimator.warm_start), refinement(estimator), isinstance(estimator.likelihood, str), moves(estimator),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from .cost import calibrate, predict_bytes, predict_evaluations
 from .coupled_ep import infer_coupled
 from .coupled_gradient import coupled_gradient
 from .ep import infer
-from .gradient import evidence_gradient
+from .gradient import Moved, evidence_gradient, moved_gradient, through_active
 from .kin import leave_out_together
 from .precision import SHARPEST_FOR_GRADIENTS, sharp_sites, too_sharp
 from .rows_left_out import left_out, left_out_of_classes
@@ -20,6 +20,7 @@ __all__ = [
     "SHARPEST_FOR_GRADIENTS",
     "Inference",
     "LeftOut",
+    "Moved",
     "Sweep",
     "Watch",
     "astray",
@@ -35,6 +36,7 @@ __all__ = [
     "left_out_loss",
     "left_out_of_classes",
     "make_basis",
+    "moved_gradient",
     "next_damping",
     "predict_bytes",
     "predict_evaluations",
@@ -42,6 +44,7 @@ __all__ = [
     "sharp_sites",
     "some_rows",
     "spreads",
+    "through_active",
     "too_sharp",
     "without_own_site",
 ]

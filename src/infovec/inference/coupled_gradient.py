@@ -34,4 +34,5 @@ def coupled_gradient(
     with own_threads():
         total: Slopes = together(shards).reduce("slopes", mean, Q, S, inverse)
         A = mean.T @ mean + S.sum(axis=0) - len(S) * np.eye(len(inverse)) - 2.0 * total.VwV
-        return Gradient(total.kernel + through_active(basis, kernel, inverse, A), total.likelihood)
+        through = kernel.vjp(kernel.in_double(basis.X), None, through_active(basis, inverse, A))
+        return Gradient(total.kernel + through, total.likelihood)

@@ -58,6 +58,17 @@ class Kernel(Parametrised, ABC):
         """Gradients of <G, k(X, Z)> in X and in Z."""
         raise TypeError(f"{type(self).__name__} has no gradient in its inputs, so they cannot be scaled")
 
+    def vjp_with_inputs(self, X: Inputs, Z: Inputs, G: Floats) -> tuple[Floats, Floats]:
+        """Gradients of <G, k(X, Z)> in theta and in Z: ``vjp`` and the second of ``input_vjp``."""
+        return self.vjp(X, Z, G), self.input_vjp(X, Z, G)[1]
+
+    def square_input_vjp(self, X: Inputs, G: Floats) -> Floats:
+        """Gradient of <G, k(X, X)> in X, white noise on the diagonal included."""
+        off = np.array(G, dtype=np.float64)
+        np.fill_diagonal(off, 0.0)
+        by_rows, by_columns = self.input_vjp(X, X, off)
+        return by_rows + by_columns + self.diag_input_vjp(X, np.diagonal(G))
+
     def diag_input_vjp(self, X: Inputs, w: Floats) -> Floats:
         """Gradient of w' diag(X) in X."""
         raise TypeError(f"{type(self).__name__} has no gradient in its inputs, so they cannot be scaled")
@@ -184,6 +195,10 @@ class Sum(_Two):
 
     def diag_vjp(self, X: Inputs, w: Floats) -> Floats:
         return np.concatenate([self.left.diag_vjp(X, w), self.right.diag_vjp(X, w)])
+
+    def vjp_with_inputs(self, X: Inputs, Z: Inputs, G: Floats) -> tuple[Floats, Floats]:
+        (a, b), (c, d) = self.left.vjp_with_inputs(X, Z, G), self.right.vjp_with_inputs(X, Z, G)
+        return np.concatenate([a, c]), b + d
 
     def input_vjp(self, X: Inputs, Z: Inputs, G: Floats) -> tuple[Floats, Floats]:
         (a, b), (c, d) = self.left.input_vjp(X, Z, G), self.right.input_vjp(X, Z, G)

@@ -99,9 +99,24 @@ class Stationary(Kernel):
         if Z is None:
             return self._square_vjp(X, G)
         X, Z, D = self._pair(X, Z)
-        slope, shapes = self._slope(D), {k: self.variance * np.sum(G * s) for k, s in self._shape_slopes(D).items()}
+        return self._vjp(X, Z, D, self._by_distance(G, D), G)
+
+    def vjp_with_inputs(self, X: Inputs, Z: Inputs, G: Floats) -> tuple[Floats, Floats]:
+        X, Z, D = self._pair(as_dense(X), as_dense(Z))
+        W = self._by_distance(G, D)
+        by_z = 2.0 * (W.sum(axis=0)[:, None] * Z - W.T @ X)
+        return self._vjp(X, Z, D, W, G), by_z / self.length_scale
+
+    def _by_distance(self, G: Floats, D: Floats) -> Floats:
+        """Derivative of <G, K> in D."""
+        slope = self._slope(D)
         W = np.multiply(slope, G, out=slope)
         W *= self.variance
+        return W
+
+    def _vjp(self, X: Inputs, Z: Inputs, D: Floats, W: Floats, G: Floats) -> Floats:
+        """Gradient in theta from that in D, of a pair of inputs."""
+        shapes = {k: self.variance * np.sum(G * s) for k, s in self._shape_slopes(D).items()}
         if np.ndim(self.length_scale):
             by_column = column_squares(X, W.sum(axis=1)) + column_squares(Z, W.sum(axis=0))
             by_scale = -2.0 * (by_column - 2.0 * column_products(X, Z, W))

@@ -6,10 +6,12 @@ from .by_task import EvidenceByTask
 from .class_kernels import ClassKernels
 from .climb import climb, minor_steps, most_evaluations
 from .curvature import Curvature
+from .distil import Distillation, Evidence, evidence_of
 from .factorised import FACTORISED, FactorisedObjective
 from .lag import LagRule
 from .lapse import MOST_FOR_LAPSE, can_lapse, none_wrong, some_wrong
 from .model import Model
+from .moving import MovedEvidence, MovingInputs, MovingModel, no_rows
 from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
 from .optimise import Step, find_scale, optimise, value_at
 from .pairs import PairObjective, learn_factorised
@@ -28,6 +30,8 @@ __all__ = [
     "ClassKernels",
     "CoupledEvidence",
     "Curvature",
+    "Distillation",
+    "Evidence",
     "EvidenceByTask",
     "FactorisedObjective",
     "Gamma",
@@ -35,6 +39,9 @@ __all__ = [
     "LearnedRows",
     "Learning",
     "Model",
+    "MovedEvidence",
+    "MovingInputs",
+    "MovingModel",
     "Normal",
     "PairObjective",
     "ProjectedEvidence",
@@ -45,6 +52,7 @@ __all__ = [
     "best_of_starts",
     "can_lapse",
     "climb",
+    "evidence_of",
     "find_scale",
     "learn_factorised",
     "learn_kernels",
@@ -52,6 +60,7 @@ __all__ = [
     "most_evaluations",
     "most_starts",
     "none_wrong",
+    "no_rows",
     "optimise",
     "refine_scales",
     "second_look",

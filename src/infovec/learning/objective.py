@@ -156,7 +156,7 @@ class ProjectedEvidence:
     ) -> tuple[Group, Basis]:
         """Return shards with their active set, and the sites of the last evaluation."""
         given = self.given
-        basis = make_basis(kernel, given.rows[self.active], given.X[self.active], self.dtype)
+        basis = self._basis(kernel)
         if self._there is not None:
             self._there.broadcast("renew", kernel, likelihood.theta, basis)
             return self._there, basis
@@ -167,6 +167,10 @@ class ProjectedEvidence:
         elif self._sites is not None:
             shards.broadcast("resume", given.rows, *self._sites)
         return shards, basis
+
+    def _basis(self, kernel: Kernel) -> Basis:
+        """Return the active set."""
+        return make_basis(kernel, self.given.rows[self.active], self.given.X[self.active], self.dtype)
 
     def _keep(self, shards: Group) -> None:
         """Remember the sites."""

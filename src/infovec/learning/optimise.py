@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,24 @@ _SHORTER = (0.1, 0.5)  # least and largest share of a step that was too long
 _SLOPE = 1e-4  # share of the promised increase that is enough
 _DECADES = (0.0, -1.0, 1.0, -2.0, 2.0, -4.0, 4.0)  # by which all length scales are tried
 _FEWEST, _PEAK = 3, 1.0  # of them that are enough where the first is better by so much
+
+
+class Moves(Protocol):
+    """What is optimised: a value that knows its steps, such as a Model."""
+
+    @property
+    def theta(self) -> Floats:
+        """Steps taken so far."""
+
+    @property
+    def bounds(self) -> Floats:
+        """Lower and upper bound of each step."""
+
+    def with_theta(self, theta: Floats) -> Self:
+        """Return a copy after other steps."""
+
+
+M = TypeVar("M", bound=Moves)
 
 
 class Step(NamedTuple):
@@ -57,13 +75,13 @@ def value_at(objective: Callable[[Model], tuple[float, Floats]], model: Model) -
 
 
 def optimise(
-    objective: Callable[[Model], tuple[float, Floats]],
-    model: Model,
+    objective: Callable[[M], tuple[float, Floats]],
+    model: M,
     iterations: int,
     watch: Callable[[Step], bool] | None = None,
     tolerance: float = 1e-4,
     curvature: Curvature = NOTHING_KNOWN,
-) -> "Climbed":
+) -> "Climbed[M]":
     """Maximise by limited-memory quasi-Newton steps, and return the best parameters that were met.
 
     It ends when the next step promises less than the share ``tolerance`` of the criterion, after so many iterations or
@@ -75,7 +93,7 @@ def optimise(
     ----------
     objective : callable
         Criterion and gradient.
-    model : Model
+    model : Model, or other value that knows its steps
     iterations : int
     watch : callable, optional
         Told of every evaluation.
@@ -94,21 +112,21 @@ def optimise(
     return Climbed(found, ascent.steps, ascent.curvature)
 
 
-class Climbed(NamedTuple):
+class Climbed(NamedTuple, Generic[M]):
     """Where a search has led, and what it has seen."""
 
-    model: Model
+    model: M
     steps: list[Step]
     curvature: Curvature
 
 
-class _Ascent:
+class _Ascent(Generic[M]):
     """A point, its value and gradient, and what is known of the curvature."""
 
     def __init__(
         self,
-        objective: Callable[[Model], tuple[float, Floats]],
-        model: Model,
+        objective: Callable[[M], tuple[float, Floats]],
+        model: M,
         most: int,
         watch: Callable[[Step], bool] | None,
         tolerance: float,

@@ -43,7 +43,7 @@ def separate(
     level: float,
     share: float,
     watch: Callable[[Step], bool] | None = None,
-) -> tuple[Climbed | None, list[Step]]:
+) -> tuple[Climbed[Model] | None, list[Step]]:
     """Go on from a model whose length scales move together with one for each of p columns; None where it does not pay.
 
     Length scales that are fitted, not integrated out, make the evidence larger by about half for each of them even
@@ -84,8 +84,8 @@ def _start(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> 
 
 
 def _bent(
-    objective: Callable[[Model], tuple[float, Floats]], best: Climbed, watch: Callable[[Step], bool] | None
-) -> Climbed:
+    objective: Callable[[Model], tuple[float, Floats]], best: Climbed[Model], watch: Callable[[Step], bool] | None
+) -> Climbed[Model]:
     """Try columns whose length scales have grown with short ones; the steps join the others.
 
     To a long length scale a column that goes up and down is a straight line, which is a maximum of its own: no
@@ -102,14 +102,14 @@ def _bent(
     return _better(best, optimise(objective, short(better), _ITERATIONS, watch)) if better else best
 
 
-def _better(best: Climbed, again: Climbed) -> Climbed:
+def _better(best: Climbed[Model], again: Climbed[Model]) -> Climbed[Model]:
     """Return the better of two climbs; the steps of the second join those of the first."""
     level = _reached(best)
     best.steps.extend(again.steps)
     return again._replace(steps=best.steps) if _reached(again) > level else best
 
 
-def _reached(climbed: Climbed) -> float:
+def _reached(climbed: Climbed[Model]) -> float:
     return max((step.criterion for step in climbed.steps), default=-np.inf)
 
 

@@ -59,7 +59,7 @@ def best_of_starts(
     many: bool,
     iterations: int,
     watch: Callable[[Step], bool] | None = None,
-) -> Climbed:
+) -> Climbed[Model]:
     """Maximise from each of the starts until the watch asks for an end; return the best parameters, and all steps.
 
     With ``many`` parameters there are noisier starts too, and a second look at what has been switched off.

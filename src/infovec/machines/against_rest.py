@@ -44,6 +44,7 @@ class AgainstRest(ClassMachine):
     initials: tuple[Rows, ...] = ()
 
     all_rows = True
+    may_move = True
     more = Stage(3000, 300, 0, 1e-2)
 
     @classmethod
@@ -127,7 +128,7 @@ class AgainstRest(ClassMachine):
         assert found.left_out is not None
         return stop, Separate(
             found.posterior, found.active, found.site_precision, found.site_mean, found.left_out, found.log_evidence,
-            found.converged, found.sweeps, found.dtype,
+            found.converged, found.sweeps, found.dtype, found.moved,
         )  # fmt: skip
 
     def objective(self, rows: Rows, active: Sequence[Rows], tolerance: float) -> RestEvidence:
@@ -157,6 +158,7 @@ class FactorisedAgainstRest(AgainstRest):
     """The same with sites on the active rows of each class only."""
 
     all_rows = False
+    may_move = False
     refinable = Refine(exchange=True, by_evidence=True, sweeps=True)
 
 

@@ -4,12 +4,13 @@ import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..inference import Inference, Sweep, Watch, make_basis, too_sharp
+from ..learning import no_rows
 from ..likelihoods import Discrete, Likelihood, total_weight
 from ..posterior import Posterior
 from ..runtime import Deadline, Progress, StopReason, give_back
@@ -104,11 +105,19 @@ class AllRows(Machine):
         if not self.choices.keep:
             run.selector.release()  # its memory is needed now
             give_back()
-        asked, result = self._infer(run, beyond, wanted)
+        machine, inputs = self.moved(run)
+        ended = run.listener.answer()
+        if ended is StopReason.INTERRUPTED:
+            run.hurry()
+        asked, result = machine._infer(run, beyond, wanted, inputs)
         late = not result.converged and (run.late or run.left == 0.0)
         if stop is StopReason.COMPLETE and (beyond is not None or late):
             stop = StopReason.TIME
-        return asked or stop, result
+        return asked or ended or stop, result
+
+    def moved(self, run: Run) -> tuple[Self, Floats | None]:
+        """Return the machine and the active inputs to infer with, where these are no longer those of rows."""
+        return self, None
 
     def _staged(self, run: Run, wanted: int, patience: Patience, held: Rows) -> StopReason:
         """Grow by half as long as rows held back are predicted better, then go back to where they were best."""
@@ -142,12 +151,14 @@ class AllRows(Machine):
         order = np.argsort(-self.data.priority, kind="stable")
         return np.setdiff1d(order[int(most) :], active)
 
-    def _infer(self, run: Run, left_out: Rows | None, wanted: int) -> tuple[StopReason | None, Result]:
+    def _infer(
+        self, run: Run, left_out: Rows | None, wanted: int, inputs: Floats | None = None
+    ) -> tuple[StopReason | None, Result]:
         """Sites on all rows but those left out; say who asked for an end, if it was asked for."""
         active, sites = run.selector.active[: run.selector.size].copy(), cast(Selector, run.selector).sites
-        sites = sites if self.starts_from_sites else None
+        sites = sites if self.starts_from_sites and inputs is None else None
         watch = _Watch(run, wanted, self.fewest_sweeps)
-        projected = self.project(active, sites, watch, left_out, run.deadline, run.telling)
+        projected = self.project(active, sites, watch, left_out, run.deadline, run.telling, inputs)
         asked = run.listener.answer()
         if asked is StopReason.INTERRUPTED:
             run.hurry(0.0)
@@ -163,7 +174,7 @@ class AllRows(Machine):
             spread = residuals(self.data, own, known[:, real], rows[real], self.learned, run.last)
         return asked, Result(
             posterior, likelihood, active, *found_sites, found.log_evidence, found.converged, found.sweeps,
-            self._observations(left_out), dtype, spread, told,
+            self._observations(left_out), dtype, spread, told, moved=run.moved,
         )  # fmt: skip
 
     def _observations(self, left_out: Rows | None) -> float:
@@ -181,11 +192,16 @@ class AllRows(Machine):
         left_out: Rows | None,
         deadline: Deadline,
         asked: Rows | None = None,
+        inputs: Floats | None = None,
     ) -> Projected:
-        """Infer with all rows but some on a given active set; in double precision, where single is not enough."""
+        """Infer with all rows but some on a given active set; in double precision, where single is not enough.
+
+        ``inputs`` are those of active rows that have moved, as ``data.given.inside`` has them.
+        """
         rows = self.data.all_but(left_out)
         here = self._in_order(rows)
-        basis = make_basis(self.kernel, active, self.data.X[active], self.work.dtype)._replace(fine=True)
+        at, X = (active, self.data.X[active]) if inputs is None else (no_rows(len(active)), self.data.seen(inputs))
+        basis = make_basis(self.kernel, at, X, self.work.dtype)._replace(fine=True)
         shards = self.shards(rows)
         every = together(shards)
         every.broadcast("project", basis)
@@ -194,9 +210,9 @@ class AllRows(Machine):
         if sharp and (raised := self.raised()) is not self:
             every.release()
             del shards, every
-            return raised.project(active, sites, watch, left_out, deadline, asked)
+            return raised.project(active, sites, watch, left_out, deadline, asked, inputs)
         every.broadcast("rest")
-        X = self.kernel.in_double(self.data.given.inside[active])
+        X = self.kernel.in_double(self.data.given.inside[active]) if inputs is None else inputs
         some = self._telling(here, asked)
         telling = here if some is None else here[np.isin(here, some)]
         return Projected(self.posterior(X, basis, found), shards, telling, found, self.work.dtype, some)

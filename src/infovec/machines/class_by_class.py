@@ -14,7 +14,7 @@ from ..runtime import NEVER, Deadline
 from ..selection import Selector
 from .data import Data
 from .result import Result
-from .run import Run
+from .run import Moved, Run
 from .seconds import prediction_seconds
 
 __all__ = ["Separate", "SeparateClasses", "rows_that_tell", "together"]
@@ -34,6 +34,7 @@ class Separate(NamedTuple):
     converged: bool = True
     sweeps: Sequence[Sweep] = ()
     dtype: str = "float32"  # of the products
+    moved: Moved | None = None  # what moving its active inputs has come to
 
 
 class SeparateClasses:
@@ -67,10 +68,30 @@ class SeparateClasses:
     def note(self, parts: Sequence[Separate], seconds: float) -> None:
         """Take note of the rows that are active for some class, in turns of the classes."""
         most = max(len(part.active) for part in parts)
-        turns = [part.active[t] for t in range(most) for part in parts if t < len(part.active)]
-        first = np.unique(turns, return_index=True)[1] if turns else np.empty(0, dtype=np.intp)
-        self.active, self.size = np.array(turns, dtype=np.intp)[np.sort(first)], most
+        turns = np.array([parts[c].active[t] for c, t in _in_turns(parts)], dtype=np.intp)
+        first = np.unique(turns, return_index=True)[1]
+        self.active, self.size = turns if _have_moved(parts) else turns[np.sort(first)], most
         self.scores, self.seconds = np.full(len(self.active), np.nan), np.full(len(self.active), seconds)
+
+
+def _in_turns(parts: Sequence[Separate]) -> list[tuple[int, int]]:
+    """Return the active inputs of all classes in turns: number of the class, and position there."""
+    most = max(len(part.active) for part in parts)
+    return [(c, t) for t in range(most) for c, part in enumerate(parts) if t < len(part.active)]
+
+
+def _have_moved(parts: Sequence[Separate]) -> bool:
+    """Whether a row that is active for several classes may be at several places."""
+    return any(part.moved is not None and part.moved.inputs is not None for part in parts)
+
+
+def _moved(parts: Sequence[Separate], inputs: Floats) -> Moved | None:
+    """Return what moving has come to in all classes that tried."""
+    known = [part.moved for part in parts if part.moved is not None]
+    if not known:
+        return None
+    criterion, loss = np.concatenate([one.criterion for one in known]), np.mean([one.loss for one in known], axis=0)
+    return Moved(inputs if _have_moved(parts) else None, criterion, loss)
 
 
 def rows_that_tell(data: Data, kernel: Kernel, dtype: str, d: int, n_classes: int, run: Run) -> Rows:
@@ -100,13 +121,16 @@ def together(
     left : float
         Seconds for calibration.
     """
-    order = np.argsort(active)
+    order, turns = np.argsort(active), _in_turns(parts) if _have_moved(parts) else []
     precision, mean = np.zeros((2, len(active), len(parts)))
-    for c, part in enumerate(parts):
-        at = order[np.searchsorted(active[order], part.active)]
-        precision[at, c], mean[at, c] = part.precision, part.site_mean
     kernel = parts[0].posterior.kernel
     inputs = kernel.in_double(data.given.inside[active])
+    for c, part in enumerate(parts):
+        own = [k for k, (of, _) in enumerate(turns) if of == c]
+        at = np.array(own) if turns else order[np.searchsorted(active[order], part.active)]
+        precision[at, c], mean[at, c] = part.precision, part.site_mean
+        if turns:
+            inputs[at] = part.posterior.X
     posterior = SeparatePosterior(kernel, inputs, tuple(part.posterior for part in parts))
     labels, weight = data.y[rows].astype(np.intp), likelihood.take(rows).weight
     known, tells = np.stack([part.left_out for part in parts], axis=2), (labels >= 0) & data.real(rows)
@@ -122,4 +146,5 @@ def together(
         posterior, calibrated(likelihood.for_new_rows(), [told], Deadline.after(left)), active, precision, mean,
         float(before[-1]), all(part.converged for part in parts), sweeps,
         dtype=max(part.dtype for part in parts),  # "float64" comes after "float32"
+        moved=_moved(parts, inputs),
     )  # fmt: skip

@@ -27,6 +27,7 @@ class ProjectedAgainstRest(ProjectedFunction):
     """One class of many against the rest, with sites on all rows."""
 
     site_tolerance = 1e-3
+    moves_alone = True
     fewest_sweeps = 4  # of a class whose turn comes when time is up: without any it would know nothing
 
 

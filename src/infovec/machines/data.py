@@ -13,6 +13,9 @@ from .sample import Sample
 
 __all__ = ["Data"]
 
+_OFFSET_ROWS = 100  # by which it is found out how inputs have been moved
+_ROUNDING = 1e-6  # share of a column, for single precision
+
 
 @dataclass(frozen=True)
 class Data:
@@ -154,6 +157,17 @@ class Data:
         if self.given.columns:
             return self.given.columns.inside(X)
         return X[:] if isinstance(X, SomeRows) else X
+
+    def offset(self, rows: Rows | None = None) -> Floats:
+        """By how much inputs of ``given.inside`` are off those here, the same for all; of a part with its rows."""
+        some = np.arange(min(self.n, _OFFSET_ROWS))
+        given = self.given.inside[some if rows is None else rows[some]]
+        centre = np.mean(np.asarray(given, dtype=np.float64) - self.X[some], axis=0)
+        return np.where(np.abs(centre) > _ROUNDING * np.abs(self.X[some]).max(axis=0), centre, 0.0)
+
+    def seen(self, inputs: Floats) -> Inputs:
+        """Return inputs of ``given.inside`` that are no rows as the rows here are."""
+        return (inputs - self.offset()).astype(self.X.dtype)
 
     def exact_rows(self, rows: Rows, kernel: Kernel) -> Callable[[], Inputs]:
         """Return how to get the inputs of some of the given rows in double precision, should they be needed."""

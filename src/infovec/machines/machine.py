@@ -59,6 +59,10 @@ class Machine(ABC):
 
     refinable: ClassVar[Refine] = Refine()
     """What can follow its selection."""
+    may_move: ClassVar[bool] = False
+    """Whether active inputs of this kind of machine can move after selection."""
+    moves_alone: ClassVar[bool] = False
+    """Whether they move while the parameters stay as they are, which others share."""
     all_rows: ClassVar[bool]
     """Whether all rows have sites: the projected posterior. Else those of the active rows are all."""
 
@@ -87,6 +91,11 @@ class Machine(ABC):
     @abstractmethod
     def row_seconds(self, d: int) -> float:
         """Seconds for a row in the selection of d active ones, and in inference if that is with all rows."""
+
+    @property
+    def can_move(self) -> bool:
+        """Whether active inputs can move with these rows and this likelihood."""
+        return self.may_move
 
     @property
     def fitted_kernel(self) -> Kernel | list[Kernel]:

@@ -35,6 +35,7 @@ from .all_rows import SELECTION, AllRows, Projected, Sites
 from .budget import Needs, Sizes, inference_need, selection_need
 from .by_task import by_task, evidence_by_task, stage_of_tasks, whole_tasks
 from .machine import Machine
+from .moving import move
 from .plan import Plan
 from .refined import Refined, refined
 from .residuals import residuals
@@ -183,6 +184,7 @@ class FactorisedFunction(OneFunction):
 class ProjectedFunction(OneFunction, AllRows, Staged):
     """Selection as in the papers, then sites on the projections of all rows (Thesis 4.4.2)."""
 
+    may_move = True
     site_tolerance: ClassVar[float] = 1e-4
     """Largest change of a site at the end of inference, in units of the posterior."""
 
@@ -265,6 +267,14 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
             some = np.sort(np.argsort(-self.data.priority[rows], kind="stable")[:most])
             likelihood, y, known = likelihood.take(some), y[some], known[:, some]
         return self.likelihood.with_spread(best_spread(likelihood, y, known).share)
+
+    def moved(self, run: Run) -> tuple[Self, Floats | None]:
+        machine, run.moved = move(self, run)
+        return machine, None if run.moved is None else run.moved.inputs
+
+    @property
+    def can_move(self) -> bool:
+        return self.data.kin is None and not self.likelihood.waits
 
     def sweeps_seconds(self, d: int) -> float:
         return sweeps_seconds(self.data, self.kernel, self.likelihood, self.work.dtype, d)

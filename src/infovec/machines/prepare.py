@@ -10,6 +10,7 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..inference import spreads
 from ..kernels import Kernel
+from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..likelihoods.parts import row_bytes
@@ -21,8 +22,9 @@ from .budget import Sizes, within
 from .data import Data
 from .defaults import column_spreads
 from .machine import SMALL_STUBS, Machine
+from .moving import check_moving
 from .sample import Sample
-from .work import Choices, Refine, Work
+from .work import Choices, Moving, Refine, Work
 
 __all__ = ["Looking", "Settings", "prepare"]
 
@@ -61,11 +63,15 @@ class Settings(NamedTuple):
     dtype : {"float32", "float64"}
     limit : int
         Bytes.
-    learns, keep : bool
-        Whether parameters are learned, and whether what selection makes is kept.
+    learning : Learning, optional
+        How parameters are learned, if they are.
+    keep : bool
+        Whether what selection makes is kept.
     refine : Refine
     lapses : bool
         Whether labels may be taken to be wrong.
+    move : bool, optional
+        Whether active inputs move after selection; None where that is left open.
     """
 
     n_active: int | float | None
@@ -77,10 +83,11 @@ class Settings(NamedTuple):
     blur: bool | None
     dtype: str
     limit: int
-    learns: bool
+    learning: Learning | None
     keep: bool
     refine: Refine = Refine()
     lapses: bool = False
+    move: bool | None = False
 
 
 def prepare(
@@ -119,6 +126,9 @@ def prepare(
         schedule = Schedule.in_blocks(n, wanted)
     _check_variance(kernel, sample)
     _check_refine(kind, settings.refine, likelihood)
+    if settings.move:
+        waits = isinstance(likelihood, Likelihood) and likelihood.waits
+        check_moving(sample.X, kernel, kind.may_move and sample.kin is None and not waits)
     dtype = "float64" if n * wanted * n_functions <= SMALL_STUBS else settings.dtype
     sizes = Sizes(
         n, p, wanted, np.dtype(dtype).itemsize, schedule, row_bytes(likelihood), n_functions,
@@ -129,13 +139,14 @@ def prepare(
     most = entries if entries < needs.selection.numbers else None
     index = _index(settings.looking, kind.all_rows, n, wanted, schedule, most, priority)
     X = _inside(sample, kernel, dtype)
-    calibrate = settings.learns and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
+    learns = settings.learning is not None
+    calibrate = learns and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
     blur = n_functions == 1 and not calibrate if settings.blur is None else settings.blur
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, kin=sample.kin), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
         Choices(settings.rule, blur, calibrate, settings.keep, places, settings.dtype, settings.refine,
-            settings.lapses),
+                settings.lapses, Moving(settings.move, settings.learning)),
     )  # fmt: skip
     return machine.sufficient()
 

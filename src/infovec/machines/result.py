@@ -12,6 +12,7 @@ from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..posterior import Posterior
 from ..selection import Move
+from .run import Moved
 from .unit import Unit
 
 __all__ = ["Result", "not_converged"]
@@ -33,6 +34,12 @@ class Result(NamedTuple):
     residuals: Floats | None = None  # quantiles of the normal scores of real targets under predictions of rows left out
     left_out: Floats | None = None  # latent means and variances of rows that were asked for, without their own sites
     moves: Sequence[Move] = ()  # exchanges of active rows
+    moved: Moved | None = None  # what moving the active inputs has come to
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether the active inputs are no longer those of the active rows."""
+        return self.moved is not None and self.moved.inputs is not None
 
     def in_unit(self, unit: Unit, kernel: Kernel | list[Kernel]) -> "Result":
         """Return the same as the user has it, with the kernel that is the user's; only numbers have units."""
@@ -48,6 +55,7 @@ class Result(NamedTuple):
             site_mean=self.site_mean * unit.scale,
             log_evidence=unit.evidence_outside(self.log_evidence, self.observations),
             sweeps=sweeps,
+            moved=None if self.moved is None else self.moved.outside(unit.evidence_outside, self.observations),
         )
 
     def history(self) -> dict[str, Array]:

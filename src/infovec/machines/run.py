@@ -1,12 +1,30 @@
 """One course of work on a machine: who chooses rows, until when, and what else is asked of it."""
 
-from .._types import Rows
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .._types import Floats, Rows
 from ..runtime import NEVER, Deadline, Listener, StopReason
 from ..selection import Chooser, Patience, Selector
 
-__all__ = ["Run"]
+__all__ = ["Moved", "Run"]
 
 _LAST = 0.1  # seconds for calibration, if there are none left
+
+
+class Moved(NamedTuple):
+    """What moving the active inputs has come to."""
+
+    inputs: Floats | None  # as ``given.inside`` has them; None if they stay where they were
+    criterion: Floats  # of every evaluation
+    loss: Floats  # mean loss of rows left out, before and after
+
+    def outside(self, evidence: Callable[[float, float], float], observations: float) -> "Moved":
+        """Return the same in the units of the user, given how a log density of so many targets is there."""
+        criterion = np.array([evidence(value, observations) for value in self.criterion])
+        return self._replace(criterion=criterion, loss=np.array([-evidence(-value, 1.0) for value in self.loss]))
 
 
 class Run:
@@ -34,6 +52,7 @@ class Run:
         before: float | None = None,
     ) -> None:
         self.selector, self.deadline, self.soon, self.telling, self.before = selector, deadline, soon, telling, before
+        self.moved: Moved | None = None  # what moving the active inputs has come to
         self.late = False  # whether sweeps ended for want of time
 
     @property

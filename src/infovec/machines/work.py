@@ -6,11 +6,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from .._types import Rows
+from ..learning import Learning
 from ..scores import Rule
 from ..selection import Schedule
 from ..shards import HERE, IndexRule, Places
 
-__all__ = ["AS_SELECTED", "Choices", "Refine", "Work"]
+__all__ = ["AS_SELECTED", "Choices", "Moving", "Refine", "Work"]
 
 
 class Refine(NamedTuple):
@@ -22,6 +23,16 @@ class Refine(NamedTuple):
 
 
 AS_SELECTED: Final = Refine()
+
+
+class Moving(NamedTuple):
+    """Whether active inputs move after selection, and the parameters with them."""
+
+    asked: bool | None = False  # None is where that pays
+    learning: Learning | None = None  # how parameters are learned, if they are
+
+
+STAY: Final = Moving()
 
 
 @dataclass(frozen=True)
@@ -84,6 +95,7 @@ class Choices:
         Of a factorised posterior.
     lapses : bool
         Whether labels may be taken to be wrong where that explains them better.
+    moving : Moving
     """
 
     rule: Rule
@@ -94,3 +106,4 @@ class Choices:
     dtype: str = "float32"
     refine: Refine = AS_SELECTED
     lapses: bool = False
+    moving: Moving = STAY

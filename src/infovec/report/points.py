@@ -39,7 +39,9 @@ def _answers(model: Any, most: int) -> list[str]:
 
 
 def _marks(model: Any, most: int) -> list[str]:
-    """What is said of rows that are images of others."""
+    """What is said of rows that are images of others, or that have moved."""
+    if getattr(model, "moved_", False):
+        return [", moved"] * most
     virtual = first(getattr(model, "virtual_", np.zeros(most, dtype=bool)))
     return [", image" if one else "" for one in virtual]
 

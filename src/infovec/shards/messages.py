@@ -155,9 +155,11 @@ class Slopes(NamedTuple):
     kernel: Floats  # in theta of the kernel, through all but K_I
     likelihood: Floats  # in theta of the likelihood
     VwV: Floats  # sum of w_i V_i V_i^T, with w_i the derivative of log Z_i in its variance
+    inputs: Floats  # in the active inputs, through all but K_I; without columns where that was not asked for
+    left: Floats  # half of the sum of pi_i l_i^2, shape (1,)
 
     def __add__(self, other: "Slopes") -> "Slopes":  # type: ignore[override]
-        return Slopes(self.kernel + other.kernel, self.likelihood + other.likelihood, self.VwV + other.VwV)
+        return Slopes(*(a + b for a, b in zip(self, other, strict=True)))
 
 
 class Steps(NamedTuple):

@@ -108,9 +108,9 @@ class ProjectedShard(OnRows, WithSites[Sums]):
         """Return the k rows whose becoming active would gain most, best first, none of those that are barred."""
         return best_by_gain(self, beliefs, k, barred)
 
-    def slopes(self, beliefs: Beliefs, half: Floats, inverse: Floats) -> Slopes:
+    def slopes(self, beliefs: Beliefs, half: Floats, inverse: Floats, moving: bool = False) -> Slopes:
         """Return what the rows here add to the gradient of the evidence; half is Q^-1, inverse L^-1."""
-        return slopes(self, beliefs, half, inverse)
+        return slopes(self, beliefs, half, inverse, moving)
 
     def inputs(self, rows: Rows) -> tuple[Rows, Inputs]:
         """Return which of some rows are here, by their positions among them, and their inputs."""

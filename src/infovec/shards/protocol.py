@@ -154,8 +154,11 @@ class SiteShard(SweptShard[Sums], Protocol):
     def gains(self, beliefs: Beliefs, k: int, barred: Rows) -> Gains:
         """Return the k rows whose becoming active would gain most, best first, none of those that are barred."""
 
-    def slopes(self, beliefs: Beliefs, half: Floats, inverse: Floats) -> Slopes:
-        """Return what the rows here add to the gradient of the evidence; half is Q^-1, inverse L^-1."""
+    def slopes(self, beliefs: Beliefs, half: Floats, inverse: Floats, moving: bool = False) -> Slopes:
+        """Return what the rows here add to the gradient of the evidence; half is Q^-1, inverse L^-1.
+
+        Active inputs that are ``moving`` have one too.
+        """
 
     def inputs(self, rows: Rows) -> tuple[Rows, Inputs]:
         """Return which of some rows are here, by their positions among them, and their inputs."""

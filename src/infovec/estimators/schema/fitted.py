@@ -136,7 +136,8 @@ def _active(value: object, where: str, about: About) -> None:
     virtual = np.asarray(about.fitted.get("virtual_", False))  # images have the numbers of the rows that they are of
     own = np.flatnonzero(~virtual) if virtual.dtype == bool and virtual.shape == rows.shape else np.arange(len(rows))
     first, index = np.unique(rows[own], return_index=True, return_inverse=True)[1:]
-    again = np.flatnonzero(first[index] != np.arange(len(own)))
+    moved = about.fitted.get("moved_", False) is True  # to places of their own, in each class that a row is active in
+    again = np.flatnonzero(first[index] != np.arange(len(own))) if not moved else np.empty(0, dtype=np.intp)
     X = about.fitted["posterior_"].X
     if again.size and not same_inputs(X[own[again]], X[own[first[index[again]]]]):
         raise ModelFileError(f"{where} must be different row numbers, and has {int(rows[own[again[0]]])} twice")
@@ -211,8 +212,11 @@ FITTED: Final[dict[str, Check]] = {
     "virtual_": _virtual,
     "unlabelled_": _unlabelled,
     "outputs_": lambda value, where, about: refuse(where, "left out of a model of one target", value),
+    "moved_": lambda value, where, about: flag(value, where),
 }
 """The check of every fitted attribute, by name; it may look at those before it."""
 
-OPTIONAL: Final = frozenset({"outputs_", "n_features_in_", "feature_names_in_", "tasks_", "unlabelled_", "virtual_"})
+OPTIONAL: Final = frozenset(
+    {"outputs_", "n_features_in_", "feature_names_in_", "tasks_", "unlabelled_", "virtual_", "moved_"}
+)
 """Attributes that not every fitted estimator has."""

@@ -24,6 +24,8 @@ HISTORY: Final[dict[str, tuple[str, str]]] = {
     "criterion": ("step of learning", "f"),
     "theta": ("step of learning", "f"),
     "major": ("step of learning", "b"),
+    "move_criterion": ("evaluation of moving", "f"),
+    "move_loss": ("side of moving", "f"),
     "bound": ("iteration", "f"),
     "precision": ("iteration", "f"),
     "ess": ("iteration", "f"),

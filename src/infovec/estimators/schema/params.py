@@ -116,6 +116,7 @@ PARAMS: Final[dict[str, Check]] = {
     "random_state": _any_of("a whole number from 0 to 2^32 - 1, a RandomState or None", _nothing, _seed),
     "verbose": _any_of("a number", _flag, _real),
     "invariances": _any_of("None", _nothing, callable, lambda v: isinstance(v, list | tuple) and all(map(callable, v))),
+    "move": _any_of("true, false or a text", _flag, _text),
     "rounds": _any_of("a whole number", _whole),
 }
 """The check of every constructor parameter, by name."""
