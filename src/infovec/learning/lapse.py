@@ -39,7 +39,7 @@ def can_lapse(model: Model) -> bool:
 
 def some_wrong(
     objective: LeavesOut, model: Model, level: float, watch: Callable[[Step], bool] | None
-) -> tuple[Climbed | None, list[Step]]:
+) -> tuple[Climbed[Model] | None, list[Step]]:
     """Go on from a model with labels some of which are wrong; None where it does not pay.
 
     It takes one evaluation to see that labels are clean: then a twentieth of them wrong explains worse. Else the
