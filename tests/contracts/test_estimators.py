@@ -308,7 +308,8 @@ BAD = {
     "unknown likelihood": (IVMClassifier(likelihood="normal"), *blobs(), "likelihood must be a Likelihood or one of"),
     "likelihood for numbers": (IVMClassifier(likelihood=Gaussian()), *blobs(), "use IVMRegressor"),
     "likelihood for classes": (IVMRegressor(likelihood=Probit()), *blobs(), "use IVMClassifier"),
-    "kernel by name": (IVMClassifier(kernel="rbf"), *blobs(), "kernel must be None or a kernel from infovec.kernels"),
+    "kernel by a wrong name": (IVMClassifier(kernel="rgb + linear"), *blobs(), "is not understood.*the names are rbf"),
+    "kernel of another kind": (IVMClassifier(kernel=3), *blobs(), "kernel must be None"),
     "counts that are negative": (
         IVMRegressor(likelihood=Poisson()), blobs()[0], blobs()[0][:, 0], "targets must be counts",
     ),

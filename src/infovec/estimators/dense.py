@@ -280,7 +280,8 @@ FactorisedPosterior or ModePosterior
         -------
         y : array of shape (n_samples,)
         """
-        return best_labels(self.classes_, self.predict_log_proba(X), reject)
+        log_proba = self.predict_log_proba(X)
+        return best_labels(self.classes_, log_proba, reject)
 
     @for_far_rows
     def decision_function(self, X: object) -> Floats:

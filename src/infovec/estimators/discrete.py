@@ -92,7 +92,8 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
         -------
         y : array of shape (n_samples,)
         """
-        return best_labels(self.classes_, self.predict_log_proba(X), reject)
+        log_proba = self.predict_log_proba(X)
+        return best_labels(self.classes_, log_proba, reject)
 
     @for_far_rows
     def predict_uncertainty(self, X: object) -> Uncertainty:
