@@ -44,7 +44,7 @@ from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
 from .saving import Savable
 from .settings import check_choice, check_growth, check_kernel, settings_of
-from .tasks import grouped, kernel_on
+from .tasks import codes_of, grouped, kernel_on
 from .telling import Telling
 from .told import remembered
 from .warm import State, continues, kept
@@ -68,7 +68,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
         "active_", "active_vectors_", "site_precision_", "site_mean_", "log_evidence_", "converged_", "history_",
-        "stop_reason_", "dtype_", "tasks_", "virtual_",
+        "stop_reason_", "dtype_", "tasks_", "virtual_", "table_",
     )  # fmt: skip
     """What ``fit`` leaves, all of which model files keep."""
 
@@ -132,7 +132,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         return tags
 
     @with_callbacks
@@ -295,10 +295,10 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
         read = self._read_targets(X, y, sample_weight)
         sample = read.sample
         if self.kernel is None:
-            given = isinstance(self.learn, Learning) and self.learn.has_units
-            columns = None if given else Columns.of(sample.X, sample.weight, rounded=self.learn is not None)
+            given, codes = isinstance(self.learn, Learning) and self.learn.has_units, codes_of(self)
+            columns = None if given else Columns.of(sample.X, sample.weight, self.learn is not None, codes)
             variance = read.variance
-            kernel = columns.kernel(variance) if columns else default_kernel(sample.X, variance, sample.weight)
+            kernel = columns.kernel(variance) if columns else default_kernel(sample.X, variance, sample.weight, codes)
             sample = replace(sample, columns=columns)
         else:
             unit, kernel = sample.unit.kernel(cast(Kernel, kernel_on(self, sample.X)))

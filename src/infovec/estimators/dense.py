@@ -31,6 +31,7 @@ from .records import in_files
 from .relevances import Relevances
 from .saving import Savable
 from .settings import check_kernel
+from .tasks import codes_of, kernel_on
 from .spans import relevances_with_intervals
 from .warm import kept
 
@@ -118,7 +119,7 @@ ModePosterior
 
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "classes_", "n_classes_", "posterior_",
-        "kernel_", "likelihood_", "log_evidence_", "converged_", "history_", "diagnostics_",
+        "kernel_", "likelihood_", "log_evidence_", "converged_", "history_", "diagnostics_", "table_",
     )  # fmt: skip
     classes_: Array
     likelihood_: Discrete | ClassLikelihood  # type: ignore[assignment]
@@ -153,7 +154,7 @@ ModePosterior
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         return tags
 
     @property
@@ -184,7 +185,8 @@ ModePosterior
                 settings = DenseSettings.of(self, inputs.shape[0], self.n_classes_, limit)
                 seed = check_random_state(self.random_state).randint(2**31 - 1)
                 noise, rng = settings.noise(self.n_classes_), np.random.default_rng(seed)
-                found = fit_dense(inputs, labels, self.kernel, noise, settings, rng)
+                given = codes_of(self), kernel_on(self, inputs)
+                found = fit_dense(inputs, labels, *given, noise, settings, rng)
             self._store(found)
             self.n_samples_fit_, self.fit_seconds_ = len(labels), time.perf_counter() - start
         return self

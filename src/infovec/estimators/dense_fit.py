@@ -12,11 +12,11 @@ from ..dense.draws import draw_kernels, fit_gibbs
 from ..dense.importance import Sampled, sample_precisions, with_precisions
 from ..dense.learn import climb
 from ..inference.bound import as_race
-from ..kernels import RBF, Kernel
+from ..kernels import Kernel
 from ..learning import Step
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
-from ..machines.defaults import CLASS_VARIANCE, column_spreads, default_kernel
+from ..machines.defaults import CLASS_VARIANCE, column_spreads, default_kernel, mixed_kernel
 from ..posterior import Posterior
 from ..runtime import outside
 from .dense_settings import CRITERIA, DenseSettings
@@ -50,14 +50,15 @@ class _Found(NamedTuple):
 def fit_dense(
     X: Inputs,
     labels: Rows,
+    codes: Rows,
     kernel: Kernel | None,
     likelihood: Discrete | ClassLikelihood,
     asked: DenseSettings,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Find the kernel, then infer."""
+    """Find the kernel, then infer; columns with codes of categories have a kernel for such."""
     telling, drawn = _Telling(asked.verbose), asked.learn in ("importance", "mcmc")
-    start = kernel or (_separate(X) if drawn else default_kernel(X, CLASS_VARIANCE))
+    start = kernel or (_separate(X, codes) if drawn else default_kernel(X, CLASS_VARIANCE, codes=codes))
     found = _Found(start, {}, {})
     if asked.learn == "importance":
         found = _by_importance(X, labels, start, likelihood, asked, rng, telling)
@@ -67,11 +68,13 @@ def fit_dense(
     return ended._replace(history=found.history, diagnostics={**found.diagnostics, **ended.diagnostics})
 
 
-def _separate(X: Inputs) -> Kernel:
+def _separate(X: Inputs, codes: Rows) -> Kernel:
     """The kernel of GR06 with a length scale for each column, so that rows are about as far apart as in one column."""
-    deviation, _ = column_spreads(X)
+    p = X.shape[1]
+    numbers = np.setdiff1d(np.arange(p), codes)
+    deviation, _ = column_spreads(X[:, numbers])
     spread = np.where(deviation > 0.0, deviation, 1.0)
-    return RBF(spread * np.sqrt(0.5 * len(spread)))
+    return mixed_kernel(numbers, spread * np.sqrt(0.5 * p), codes, np.full(len(codes), 2.0 / p), 1.0)
 
 
 def _by_gradients(

@@ -31,6 +31,7 @@ class Relevances:
         (spread / length scale)^2 of the column, as a share of the largest one.
     length_scale : array
         In the unit of the column; infinite where the model does not look at it.
+        Of categories the root of 1 / relevance of the kernel ``Categorical``.
     note : str
         What to bear in mind when reading them; empty if nothing.
     low, high : array, optional
@@ -68,7 +69,8 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     .. math:: \mathrm{relevance}_j \propto w_j \, s_j^2
 
     with the weight w of ``column_weights`` and the standard deviation s of the column over the active rows, so that
-    the unit of a column does not matter.
+    the unit of a column does not matter; of categories s^2 is how often two rows are in different ones. What it counts
+    that a value is missing is added.
 
     Parameters
     ----------
@@ -79,9 +81,10 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     units : array, optional
         What length scales are multiplied by: what each column was divided by before the fit.
     """
-    p = getattr(model, "n_features_in_", None)
+    p, table = getattr(model, "n_features_in_", None), getattr(model, "table_", None)
     kernels: list[Kernel] = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
-    weights = [] if p is None else [column_weights(kernel, p) for kernel in kernels]
+    inside = p if table is None else table.width
+    weights = [] if inside is None else [column_weights(kernel, inside) for kernel in kernels]
     found = [weight for weight in weights if weight is not None]
     if p is None or not found:
         return Relevances((), np.empty(0), np.empty(0), _nothing(kernels[0], p))
@@ -91,13 +94,24 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     if len(names) != p:
         raise ParameterError(f"the model has {p} columns, but there are {len(names)} names")
     vectors = model.active_vectors_[0] if isinstance(model.active_vectors_, list) else model.active_vectors_
-    spread = column_spreads(vectors)[0][:p]  # without that of groups
+    spread = column_spreads(vectors)[0][: len(weight)]  # without that of groups
+    if table is not None:
+        spread[table.codes] = [differing(vectors[:, j]) for j in table.codes]
     reach = weight * np.where(spread.any(), spread, 1.0) ** 2
+    if table is not None:
+        reach = np.bincount(table.sources, weights=reach, minlength=p)
+        weight = weight[:p]
     order = np.argsort(-reach, kind="stable")
     with np.errstate(divide="ignore"):
         scale = (1.0 if units is None else units) / np.sqrt(weight)
     largest = reach.max() if reach.any() else 1.0
     return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], _note(model, weight))
+
+
+def differing(codes: Floats) -> float:
+    """Return what stands for the spread of categories: the root of how often two rows are in different ones."""
+    share = np.unique(codes, return_counts=True)[1] / max(1, len(codes))
+    return float(np.sqrt(1.0 - np.sum(share**2)))
 
 
 def _nothing(kernel: Kernel, p: int | None) -> str:

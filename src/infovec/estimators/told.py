@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 
+from ..tables import Encoded
 from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..active_learning import Assimilated, assimilate, functions, include, stacked
 from ..errors import ParameterError
@@ -85,11 +86,12 @@ def refit(model: Any, rows: Remembered) -> None:
         active = np.concatenate([active, np.setdiff1d(np.arange(n), active)])  # nothing is left to select
         sites = np.ones((n, *sites.shape[1:]))
     names = {k: vars(model)[k] for k in ("n_features_in_", "feature_names_in_") if k in vars(model)}
+    X = Encoded(rows.X, model.table_) if hasattr(model, "table_") else rows.X
     classes = getattr(model, "classes_", None)
     fixed = {"kernel": model.kernel_[0] if many else model.kernel_, "likelihood": model.likelihood_,
              "initial": None, "n_active": size, "_known_classes": classes, "categories": classes}  # fmt: skip
     with changed(model, **fixed):
-        machine = model._prepare(rows.X, rows.y, rows.weight)
+        machine = model._prepare(X, rows.y, rows.weight)
     vars(model).update(names)
     machine = _with_active(machine, active, sites)
     if isinstance(machine, AgainstRest) and many:

@@ -1,6 +1,6 @@
 """Starting values from the data: what a kernel or a likelihood is when the user gives none or only a name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Final, TypeAlias
 
@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from .._types import Floats, Inputs, Mask
+from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
-from ..kernels import RBF, Bias, Kernel
+from ..kernels import RBF, Bias, Categorical, Kernel, On
 from ..kernels.geometry import scale_columns
 from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, NullCategory, Ordinal, Poisson, Probit, StudentT
 from ..numerics.moments import Moments
@@ -30,6 +30,7 @@ __all__ = [
     "latent_variance",
     "length_scales",
     "missing_share",
+    "mixed_kernel",
     "named",
     "ordinal",
     "real_score",
@@ -54,9 +55,44 @@ _BLOCK = 1 << 19  # numbers in double precision at a time
 _BYTES = 48  # for each of them, on the way
 
 
-def default_kernel(X: Inputs, variance: float, weight: _Weight = None) -> Kernel:
-    """Return an RBF kernel scaled to the columns of X, plus a bias of a tenth of its variance."""
-    return RBF(length_scales(*column_spreads(X, weight)), variance) + Bias(0.1 * variance)
+def default_kernel(X: Inputs, variance: float, weight: _Weight = None, codes: Sequence[int] | Rows = ()) -> Kernel:
+    """Return an RBF kernel scaled to the columns of X, plus a bias of a tenth of its variance.
+
+    Columns with codes of categories have a kernel for such, which multiplies the other one.
+    """
+    if not len(codes):
+        return RBF(length_scales(*column_spreads(X, weight)), variance) + Bias(0.1 * variance)
+    numbers = np.setdiff1d(np.arange(X.shape[1]), codes)
+    deviation, extent = column_spreads(X[:, numbers], weight)
+    scale = length_scales(deviation, extent)
+    if np.ndim(scale):
+        varying = int(np.sum(extent > 0.0))
+        scale = scale * np.sqrt((varying + len(codes)) / max(1, varying))
+    inside = mixed_kernel(numbers, scale, codes, 1.0 / X.shape[1], variance)
+    return inside + Bias(0.1 * variance)
+
+
+def mixed_kernel(
+    numbers: Rows, scale: float | Floats, codes: Sequence[int] | Rows, relevance: float | Floats, variance: float
+) -> Kernel:
+    r"""Return the kernel of rows with numbers and categories: both must be alike for the function to be.
+
+    .. math:: k(x, z) = v \exp\Bigl(-\sum_{j \in \text{numbers}} \frac{(x_j - z_j)^2}{2 \ell_j^2}
+        -\sum_{j \in \text{categories}} r_j \, 1[x_j \ne z_j]\Bigr)
+
+    Parameters
+    ----------
+    numbers, codes : array of int
+        Columns of either kind.
+    scale, relevance : float or array
+        Length scales of numbers and relevances of categories.
+    variance : float
+    """
+    if not len(codes):
+        return RBF(scale, variance)
+    if not len(numbers):
+        return On(Categorical(relevance, variance), tuple(codes))
+    return On(RBF(scale, variance), tuple(numbers)) * On(Categorical(relevance), tuple(codes))
 
 
 def length_scales(deviation: Floats, extent: Floats) -> float | Floats:
