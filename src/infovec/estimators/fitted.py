@@ -9,8 +9,9 @@ from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..posterior import Posterior
+from ..tables import Encoded, TableSchema
 
-__all__ = ["Fitted"]
+__all__ = ["Fitted", "as_given"]
 
 
 class Fitted(BaseEstimator):  # type: ignore[misc]
@@ -27,3 +28,9 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
     active_vectors_: Inputs
     n_samples_fit_: int
     fit_seconds_: float
+
+
+def as_given(model: object, X: Inputs) -> object:
+    """Return rows as a fitted model has them in a form in which it takes them: it would encode those of a table again."""
+    table: TableSchema | None = getattr(model, "table_", None)
+    return X if table is None else Encoded(X, table)

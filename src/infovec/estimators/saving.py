@@ -16,8 +16,7 @@ from .._version import __version__
 from ..errors import ModelFileError
 from ..persistence import write
 from ..runtime import outside
-from ..tables import Encoded
-from .fitted import Fitted
+from .fitted import Fitted, as_given
 from .records import Saved, registry
 
 __all__ = ["PickleVersionWarning", "Savable", "some_rows", "testimony"]
@@ -103,6 +102,5 @@ def testimony(model: Fitted, inputs: Inputs) -> dict[str, Array]:
     """Return what a model predicts, to be compared with what it predicts when it is loaded."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they have no feature names, and need none
-        table = getattr(model, "table_", None)
-        found: dict[str, Array] = model._testimony(inputs if table is None else Encoded(inputs, table))
+        found: dict[str, Array] = model._testimony(as_given(model, inputs))
         return found

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 
-from ..tables import Encoded
 from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..active_learning import Assimilated, assimilate, functions, include, stacked
 from ..errors import ParameterError
@@ -21,6 +20,7 @@ from ..machines.fit import begin
 from ..machines.machine import Machine
 from ..posterior import ClassPosterior, FactorisedPosterior, Posterior, SeparatePosterior
 from ..shards import FarInputs
+from .fitted import as_given
 from .warm import State
 
 __all__ = ["Remembered", "add", "changed", "forget", "refit", "remembered"]
@@ -86,12 +86,11 @@ def refit(model: Any, rows: Remembered) -> None:
         active = np.concatenate([active, np.setdiff1d(np.arange(n), active)])  # nothing is left to select
         sites = np.ones((n, *sites.shape[1:]))
     names = {k: vars(model)[k] for k in ("n_features_in_", "feature_names_in_") if k in vars(model)}
-    X = Encoded(rows.X, model.table_) if hasattr(model, "table_") else rows.X
     classes = getattr(model, "classes_", None)
     fixed = {"kernel": model.kernel_[0] if many else model.kernel_, "likelihood": model.likelihood_,
              "initial": None, "n_active": size, "_known_classes": classes, "categories": classes}  # fmt: skip
     with changed(model, **fixed):
-        machine = model._prepare(X, rows.y, rows.weight)
+        machine = model._prepare(as_given(model, rows.X), rows.y, rows.weight)
     vars(model).update(names)
     machine = _with_active(machine, active, sites)
     if isinstance(machine, AgainstRest) and many:

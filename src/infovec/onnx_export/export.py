@@ -59,11 +59,16 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
         prior = max(float(np.max(part.kernel.diag(part.X))) for part in parts(posterior))
         kind = label(g, probability(g, likelihood, mean, var, prior, model.class_shift_), model.classes_)
         outputs |= {"probability": (g.types.DOUBLE, ["n", len(model.classes_)]), "label": (kind, ["n"])}
-    exported = g.model(g.types.DOUBLE if dtype == "float64" else g.types.FLOAT, model.n_features_in_, outputs)
+    exported = g.model(g.types.DOUBLE if dtype == "float64" else g.types.FLOAT, _width(model), outputs)
     if path is not None:
         with writing(path) as file:
             file.write(exported.SerializeToString())
     return exported
+
+
+def _width(model: Any) -> int:
+    """Columns of the inputs: of a model of a table those that a TableEncoder makes of its rows."""
+    return int(model.table_.width if hasattr(model, "table_") else model.n_features_in_)
 
 
 def _posterior(model: Any) -> Posterior:

@@ -56,6 +56,13 @@ class NumberColumn:
         _check_size(self.name, values)
         return values, missing
 
+    def written(self, value: float) -> str | None:
+        """Return a number as it is written in the table: a date; None where it is a number there."""
+        if self.kind != "date":
+            return None
+        second = np.datetime64(0, "s") + np.timedelta64(round(value * 86400.0), "s")
+        return str(second).removesuffix("T00:00:00").replace("T", " ")
+
 
 @dataclass(frozen=True)
 class RankColumn:
@@ -74,6 +81,10 @@ class RankColumn:
         codes = coded(raw, self.order)
         return np.where(codes < 0, self.fill, codes.astype(np.float64)), codes < 0
 
+    def written(self, value: float) -> str | None:
+        """Return the category at a place; None between two of them."""
+        return self.order[int(value)] if value == round(value) and 0 <= value < len(self.order) else None
+
 
 @dataclass(frozen=True)
 class CategoryColumn:
@@ -91,6 +102,10 @@ class CategoryColumn:
         _must_be_alike(self.name, self.kind, raw, known)
         codes = coded(raw, self.categories)
         return np.where(codes == -2, len(self.categories), codes).astype(np.float64), np.zeros(len(codes), dtype=bool)
+
+    def written(self, value: float) -> str | None:
+        """Return the category of a number."""
+        return [*self.categories, "missing", "new"][int(value)]
 
 
 Column: TypeAlias = NumberColumn | RankColumn | CategoryColumn

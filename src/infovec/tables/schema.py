@@ -110,6 +110,22 @@ class TableSchema:
             )
         return found
 
+    def gap(self, column: int) -> int | None:
+        """Return the column of the model that says where a column of the table is missing, if there is one."""
+        place = np.flatnonzero(self.indicators == column)
+        return len(self.columns) + int(place[0]) if len(place) else None
+
+    def word(self, column: int, row: Floats) -> str | None:
+        """Return the value of a column of the table in a row of the model as it is written; None for a number."""
+        gap, value = self.gap(column), row[column]
+        return "missing" if gap is not None and row[gap] else self.columns[column].written(float(value))
+
+    def words(self, column: int, values: Floats) -> tuple[str, ...] | None:
+        """Return what values of a column of the table stand for; None where they are numbers there."""
+        if self.columns[column].form == "number":
+            return None
+        return tuple(self.columns[column].written(float(value)) or "between" for value in values)
+
     def to_json(self) -> list[dict[str, Any]]:
         """Return it as texts, numbers, lists and dicts."""
         return [column_to_json(column) for column in self.columns]
