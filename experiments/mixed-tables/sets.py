@@ -17,7 +17,7 @@ _BINS = ("age", "fnlwgt", "education_num", "gain", "loss", "hours")
 
 
 def adult() -> Table:
-    """The 14 columns of adult from the 123 binary ones of a9a: bins as numbers, missing where no bit of a group is set."""
+    """The 14 columns of adult from the 123 binary ones of a9a: bins as numbers, missing where no bit is set."""
     file = stored("a9a")
     X, y = (np.concatenate([file[f"{part}_train"], file[f"{part}_test"]]) for part in "Xy")
     columns, start = {}, 0

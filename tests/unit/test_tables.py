@@ -35,7 +35,10 @@ COLUMNS = {
     "strings": (pd.Series(["b", "a", None], dtype="string"), [[1, 0, 2]]),
     "categories": (pd.Categorical(["b", None, "a"], categories=["z", "b", "a"]), [[1, 2, 0]]),
     "labels": (pd.Categorical([3, 1, 3]), [[1, 0, 1]]),
-    "ranks": (pd.Categorical(["lo", "hi", None, "mid"], ["lo", "mid", "hi"], ordered=True), [[0, 2, 1, 1], [0, 0, 1, 0]]),
+    "ranks": (
+        pd.Categorical(["lo", "hi", None, "mid"], ["lo", "mid", "hi"], ordered=True),
+        [[0, 2, 1, 1], [0, 0, 1, 0]],
+    ),
     "days": (pd.Series([DAY, pd.NaT, DAY + datetime.timedelta(2.5)]), [[18262, 18263.25, 18264.5], [0, 1, 0]]),
     "zones": (pd.Series([DAY]).dt.tz_localize("Europe/Berlin"), [[18262 - 1 / 24]]),
     "dates": ([datetime.date(2020, 1, 1), datetime.date(2020, 1, 3)], [[18262, 18264]]),
@@ -148,7 +151,9 @@ def test_the_order_of_rows_does_not_matter():
 
 
 def test_a_schema_is_plain_data():
-    frame = pd.DataFrame({"a": pd.Categorical(["lo", None], ["lo", "hi"], ordered=True), "b": ["x", None], "c": [DAY, DAY]})
+    frame = pd.DataFrame(
+        {"a": pd.Categorical(["lo", None], ["lo", "hi"], ordered=True), "b": ["x", None], "c": [DAY, DAY]}
+    )
     schema = TableEncoder().fit(frame).schema_
     data = schema.to_json()
     assert TableSchema.from_json(data) == schema

@@ -7,7 +7,7 @@ import numpy as np
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
-from ..kernels import RBF, Bias, Exponential, Kernel, Linear, Matern
+from ..kernels import RBF, Bias, Categorical, Exponential, Kernel, Linear, Matern, On
 from ..machines.defaults import (
     CLASS_VARIANCE,
     ORDINAL_VARIANCE,
@@ -17,6 +17,7 @@ from ..machines.defaults import (
     length_scales,
     named,
 )
+from ..tables import Encoded
 from .targets import Target
 
 __all__ = ["build", "starting_kernel"]
@@ -68,9 +69,29 @@ def _variance(target: Target, likelihood: str) -> float:
 
 def starting_kernel(name: str, ard: bool, X: Inputs, variance: float) -> Kernel:
     """Return a kernel to start learning from, with one length scale or relevance for each column if asked for."""
+    if isinstance(X, Encoded):
+        return _of_mixed(name, ard, X, variance)
     p = X.shape[1]
     if name == "linear":
         return Linear(variance / p, np.ones(p) if ard else None) + Bias(0.1 * variance)
     scale: float | Floats = length_scales(*column_spreads(X))
     scale = np.array(np.broadcast_to(scale, (p,))) if ard else scale
     return _STATIONARY[name](scale, variance) + Bias(0.1 * variance)
+
+
+def _of_mixed(name: str, ard: bool, X: Encoded, variance: float) -> Kernel:
+    """Return the same for rows with categories: both kinds of columns must be alike, but for a linear function."""
+    codes, width = X.schema.codes, X.schema.width
+    numbers = np.setdiff1d(np.arange(width), codes)
+    relevance = np.full(len(codes), 1.0 / width) if ard else 1.0 / width
+    if not len(numbers):
+        return On(Categorical(relevance, variance), tuple(codes)) + Bias(0.1 * variance)
+    matrix = X.matrix[:, numbers]
+    if name == "linear":
+        spread = np.where((found := column_spreads(matrix)[0]) > 0.0, found, 1.0)
+        weights = On(Linear(variance / width, spread**-2.0), tuple(numbers))
+        return weights + On(Categorical(relevance, variance), tuple(codes)) + Bias(0.1 * variance)
+    scale = length_scales(*column_spreads(matrix)) * np.sqrt(width / len(numbers))
+    scale = np.array(np.broadcast_to(scale, (len(numbers),))) if ard else scale
+    inside = On(_STATIONARY[name](scale, variance), tuple(numbers)) * On(Categorical(relevance), tuple(codes))
+    return inside + Bias(0.1 * variance)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .._types import Array, Rows
 from ..datasets import Block, Reading, Source, open_source
@@ -14,7 +13,7 @@ from .model import Model, load_model
 from .outputs import check_outputs
 from .reporting import check_report, write_report
 from .screen import Screen
-from .table import Encoder
+from .table import Encoder, stacked
 
 __all__ = ["encoded_blocks", "own_classes", "run"]
 
@@ -44,7 +43,7 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     predictions = joined(parts)
     figures = predictions.figures()
     if options["report"]:
-        X = sparse.vstack(some, format="csr") if loaded.table.sparse else np.concatenate(some)
+        X = stacked(some)
         write_report(loaded, options["report"], predictions, (X, _targets(loaded, predictions)[: X.shape[0]]))
         screen.note(f"report: {options['report']}")
     screen.result({"model": model, "data": data, "task": loaded.table.task, **figures}, _text(figures))

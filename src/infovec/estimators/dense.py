@@ -31,8 +31,8 @@ from .records import in_files
 from .relevances import Relevances
 from .saving import Savable
 from .settings import check_kernel
-from .tasks import codes_of, kernel_on
 from .spans import relevances_with_intervals
+from .tasks import codes_of, kernel_on
 from .warm import kept
 
 __all__ = ["GPClassifier"]

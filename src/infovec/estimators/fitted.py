@@ -31,6 +31,6 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
 
 
 def as_given(model: object, X: Inputs) -> object:
-    """Return rows as a fitted model has them in a form in which it takes them: it would encode those of a table again."""
+    """Return rows as a fitted model has them in a form in which it does not encode them again."""
     table: TableSchema | None = getattr(model, "table_", None)
     return X if table is None else Encoded(X, table)

@@ -93,7 +93,7 @@ def _has_gaps(X: object, text: str) -> bool:
 def _read_table(estimator: Any, X: Any, y: object, real: bool, training: bool) -> Any:
     """Rows of a table as the model takes them; what it is to know of the columns stays with the estimator."""
     if isinstance(X, Encoded):
-        matrix, schema = X
+        matrix, schema = X.matrix, X.schema
         if training:
             estimator.n_features_in_ = len(schema.columns)
             estimator.feature_names_in_ = np.array([column.name for column in schema.columns], dtype=object)
@@ -154,8 +154,8 @@ def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueErro
         return ParameterError(f"{text} The first is in row {bad[0] if len(bad) else '?'} of y; drop such rows")
     if "could not convert string" in text:
         return ParameterError(
-            f"text where numbers belong: {text}. A table with categories can be given as a DataFrame of pandas or polars; "
-            "for objects use infovec.kernels.FromFunction"
+            f"text where numbers belong: {text}. A table with categories can be given as a DataFrame of pandas or "
+            "polars; for objects use infovec.kernels.FromFunction"
         )
     if "Input X contains" in text:
         return ParameterError(

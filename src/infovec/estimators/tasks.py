@@ -125,8 +125,8 @@ def _check_categories(kernel: Kernel, table: TableSchema) -> None:
     numbers, words = [names[j] for j in range(p) if j not in codes], [names[j] for j in codes]
     both = f"On(RBF(), {numbers}) * On(Categorical(), {words})" if numbers else f"On(Categorical(), {words})"
     raise ParameterError(
-        f"kernel={kernel!r} takes column {wrong[0]!r} for numbers, which has categories. Leave kernel=None, which has a "
-        f"kernel for both; or give each its own, such as {both} + Bias()"
+        f"kernel={kernel!r} takes column {wrong[0]!r} for numbers, which has categories. Leave kernel=None, which has "
+        f"a kernel for both; or give each its own, such as {both} + Bias()"
     )
 
 

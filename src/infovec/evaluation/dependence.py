@@ -9,7 +9,6 @@ from scipy.special import softmax
 
 from .._types import Floats
 from ..posterior import ClassPosterior, FactorisedPosterior, Posterior, ProjectedPosterior, SeparatePosterior
-from ..tables import Encoded
 
 __all__ = ["Dependence", "partial_dependence"]
 
@@ -79,7 +78,7 @@ def _predicted(model: Any, X: Floats) -> Floats:
     if _parts(model.posterior_) is not None:
         return expected(model, *model.posterior_.predict(X))
     table = getattr(model, "table_", None)
-    given = X if table is None else Encoded(X, table)
+    given = X if table is None else table.rows(X)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names", category=UserWarning)
         if getattr(model, "classes_", None) is None:

@@ -146,7 +146,7 @@ def _check_size(name: str, values: Floats) -> None:
     value = values[row]
     what = f"{value:g}, too large to compute with" if np.isfinite(value) else "infinite"
     raise ParameterError(
-        f"row {row}, column {name!r} is {what}. If it stands for a missing value, make it NaN; else drop or mend the row"
+        f"row {row}, column {name!r} is {what}. If it stands for a missing value, make it NaN; else drop the row"
     )
 
 

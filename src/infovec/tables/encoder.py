@@ -19,11 +19,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Tables as numbers: categories, truth values, dates and missing values of pandas and polars frames.
 
     The estimators of infovec do this by themselves; it is for kernels on chosen columns, for a look at what a model
-    sees, and for pipelines. There is one column for each of the table, in its order: numbers; days since 1970 for dates,
-    days for durations and times of day; the place of ordered categories (a pandas Categorical with ``ordered=True``);
-    and the number of any other category, in the order of their names. A missing number is replaced by the median, and a
-    further column, after all others, says where that was; a missing category is one more category. A category that is
-    new is -1.
+    sees, and for pipelines. There is one column for each of the table, in its order: numbers; days since 1970 for
+    dates, days for durations and times of day; the place of ordered categories (a pandas Categorical with
+    ``ordered=True``); and the number of any other category, in the order of their names. A missing number is replaced
+    by the median, and a further column, after all others, says where that was; a missing category is one more category.
+    A category that is new is -1.
 
     Attributes
     ----------

@@ -37,8 +37,9 @@ def of_objects(name: str, values: Sequence[Any]) -> Raw:
     if len(first) > 1:
         (a, (i, x)), (b, (j, y)) = list(first.items())[:2]
         raise ParameterError(
-            f"column {name!r} holds {_NAMES[a]} and {_NAMES[b]}: row {i} has {_shown(x)}, row {j} has {_shown(y)}. Make "
-            f"it one of both: as categories with X[{name!r}].astype(str), as numbers with pandas.to_numeric(X[{name!r}], "
+            f"column {name!r} holds {_NAMES[a]} and {_NAMES[b]}: row {i} has {_shown(x)}, row {j} has {_shown(y)}. "
+            f"Make it one of both: as categories with X[{name!r}].astype(str), as numbers with "
+            f"pandas.to_numeric(X[{name!r}], "
             'errors="coerce"), which leaves values missing that are none'
         )
     kind = next(iter(first))

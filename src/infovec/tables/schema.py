@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -46,8 +46,7 @@ class TableSchema:
         names = [
             column.name
             for column, raw in zip(found.columns, raws, strict=True)
-            if isinstance(column, CategoryColumn)
-            and len(column.categories) > max(_MANY, _SHARE * np.sum(~raw.missing))
+            if isinstance(column, CategoryColumn) and len(column.categories) > max(_MANY, _SHARE * np.sum(~raw.missing))
         ]
         if names:
             _warn(
@@ -110,6 +109,18 @@ class TableSchema:
             )
         return found
 
+    def one_hot(self, X: Floats) -> Floats:
+        """Return rows of the model with a column of zeros and ones for each category."""
+        parts = [
+            X[:, j, None] == np.arange(len(column.categories) + 1) if isinstance(column, CategoryColumn) else X[:, [j]]
+            for j, column in enumerate(self.columns)
+        ]
+        return np.hstack([*parts, X[:, len(self.columns) :]]).astype(np.float64)
+
+    def rows(self, X: Floats) -> "Encoded":
+        """Return rows of the model in a form in which an estimator does not encode them again."""
+        return Encoded(X, self)
+
     def gap(self, column: int) -> int | None:
         """Return the column of the model that says where a column of the table is missing, if there is one."""
         place = np.flatnonzero(self.indicators == column)
@@ -148,7 +159,8 @@ class TableSchema:
         return cls.from_json(given["columns"])
 
 
-class Encoded(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Encoded:
     """Rows of a table as a model takes them, where an estimator expects rows of a table."""
 
     matrix: Any
@@ -162,6 +174,14 @@ class Encoded(NamedTuple):
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Numbers that a linear model can take: zeros and ones for categories."""
+        return self.schema.one_hot(self.matrix).astype(dtype or np.float64)
+
+    def __getitem__(self, rows: Any) -> "Encoded":
+        """Return some rows."""
+        return Encoded(self.matrix[rows[0] if isinstance(rows, tuple) else rows], self.schema)
 
 
 def _listed(names: Sequence[str]) -> str:
