@@ -70,7 +70,7 @@ def partial_dependence(model: Any, X: Floats, column: int, values: Floats, draws
             highs.append(high)
     band = (np.array(lows), np.array(highs)) if known else (None, None)
     words = None if table is None else table.words(column, values)
-    return Dependence(column, np.asarray(values), np.array(means), *band, words)
+    return Dependence(column, np.asarray(values), np.array(means), *band, words=words)
 
 
 def _predicted(model: Any, X: Floats) -> Floats:

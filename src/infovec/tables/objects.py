@@ -1,7 +1,7 @@
 """Columns of Python objects: what they hold is seen from their values."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -45,7 +45,7 @@ def of_objects(name: str, values: Sequence[Any]) -> Raw:
     kind = next(iter(first))
     if kind == "text":
         return Raw.of_words(name, [None if is_missing(v) else v for v in values])
-    number = {"number": float, "date": _days, "duration": _long, "time": _time}[kind]
+    number: Callable[[Any], float] = {"number": float, "date": _days, "duration": _long, "time": _time}[kind]
     found: Floats = np.array([np.nan if is_missing(v) else number(v) for v in values], dtype=np.float64)
     return Raw(name, kind, found)  # type: ignore[arg-type]
 
