@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
 from ._types import Array
+from .errors import ParameterError
 from .estimators import IVMClassifier
 from .kernels import RBF, Bias
+from .persistence import check_output, writing
 
 __all__ = ["main", "run"]
 
@@ -71,13 +74,17 @@ def draw(path: Path) -> None:
     ax = plot_classifier(model, X, np.where(y, "ring", "disc"))
     ax.set_title("60 informative vectors of 400 rows; p(ring) = 0.5 solid, 0.25 and 0.75 dashed", fontsize=9)
     ax.set_aspect("equal")
-    ax.figure.savefig(path, dpi=130)
+    with writing(path) as file:
+        ax.figure.savefig(file, format="png", dpi=130)
     print(f"figure of a two-dimensional problem: {path}")
 
 
 def run(out: Path) -> None:
     """Print the comparison and write the figure to a folder."""
+    if find_spec("matplotlib") is None:
+        raise ParameterError("the figure needs matplotlib, which is not installed: pip install 'infovec[plot]'")
     out.mkdir(parents=True, exist_ok=True)
+    check_output(out / "classification.png")
     compare_on_digits()
     draw(out / "classification.png")
 

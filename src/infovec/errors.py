@@ -33,7 +33,12 @@ class CellError(DataError):
     """A cell holds words where the column holds numbers."""
 
     def __init__(self, place: str, column: str, cell: str) -> None:
-        super().__init__(f"{place}, column {column!r}: {cell!r} is not a number")
+        comma = (
+            "; for decimal commas say --decimal ,"
+            if "," in cell and cell.replace(",", "").strip("+-").isdigit()
+            else ""
+        )
+        super().__init__(f"{place}, column {column!r}: {cell!r} is not a number{comma}")
         self.column = column
 
 

@@ -30,6 +30,7 @@ from infovec.kernels import (
     Relevance,
     Role,
     Scaled,
+    Standardised,
     Sum,
     Tasks,
     White,
@@ -82,6 +83,8 @@ NUMERIC = [
     Relevance(RBF() + Linear(), REL),
     Relevance(Matern(nu=2.5) * Polynomial(), np.array([3.0, 1.0, 0.1, 2.0, 0.5]), transform="log"),
     Relevance(Linear(relevance=REL), 0.4, transform="softplus"),
+    Standardised(MLP() + Linear(), ARD - 1.0, 0.5 * ARD),
+    Standardised(Matern(nu=1.5) * Linear(relevance=REL), scale=3.0),
     2.5 * RBF(length_scale=1.4),
     RBF() + White(0.1),
     RBF() * Linear(),
@@ -277,7 +280,9 @@ def test_input_gradients_equal_differences(kernel):
 @each_numeric
 @pytest.mark.parametrize("columns", [P, 2])
 def test_float32_in_float32_out_and_close(kernel, columns):
-    if (columns != P and any(np.ndim(v) for v in arrays(kernel))) or any(isinstance(v, On) for v in values(kernel)):
+    if (columns != P and any(np.ndim(v) for v in arrays(kernel))) or any(
+        isinstance(v, On | Standardised) for v in values(kernel)
+    ):
         columns = P
     X, Z = inputs(kernel, 40)[:, :columns], inputs(kernel, 30, seed=1)[:, :columns]
     K32 = kernel(X.astype(np.float32), Z.astype(np.float32))

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -108,16 +109,37 @@ WAYS = {
 }
 
 
+READS = {
+    "fit": ["t.csv", "-t", "y"], "predict": ["m.ivm", "t.csv"], "suggest": ["m.ivm", "t.csv"],
+    "evaluate": ["m.ivm", "t.csv"], "certify": ["m.ivm", "t.csv"],
+}  # fmt: skip
+WRITES = [
+    (victim, [name, *READS[name], *(["-o", "new.ivm"] if name == "fit" and option == "--report" else []), option])
+    for name, command in sorted(infovec.commands.items())
+    for option in ("--output", "--report")
+    if any(option in parameter.opts for parameter in command.params)
+    for victim in ("t.csv", "m.ivm")
+    if victim in READS[name]
+]
+"""Every command that writes, with every option that names a file to write, and every file that it reads."""
+
+
+def test_no_other_command_writes_files():
+    known = {f"{command[0]} {command[-1]}" for _, command in WRITES} | {"demo --out"}
+    paths = {
+        f"{name} {parameter.opts[-1]}"
+        for name, command in infovec.commands.items()
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and isinstance(parameter.type, click.Path)
+    }
+    assert paths == known
+    assert len(WRITES) == 10
+    assert len(WAYS) == 12
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    ("victim", "command"),
-    [
-        ("t.csv", ["fit", "t.csv", "-t", "y", "-o"]),
-        ("t.csv", ["fit", "t.csv", "-t", "y", "-o", "new.ivm", "--report"]),
-        ("t.csv", ["predict", "m.ivm", "t.csv", "-o"]),
-        ("m.ivm", ["predict", "m.ivm", "t.csv", "-o"]),
-        ("m.ivm", ["evaluate", "m.ivm", "t.csv", "--report"]),
-    ],
+    ("victim", "command"), WRITES, ids=lambda value: value if isinstance(value, str) else value[0] + value[-1]
 )
 def test_an_input_is_no_output_by_any_name(here, monkeypatch, way, victim, command):
     before = (here / victim).read_bytes()
@@ -126,7 +148,7 @@ def test_an_input_is_no_output_by_any_name(here, monkeypatch, way, victim, comma
     def nothing(*arguments, **options):
         raise AssertionError("something was read")
 
-    for name_of in ("fit.open_sources", "predict.open_source", "evaluate.open_source"):
+    for name_of in ("fit.open_sources", *(f"{name}.open_source" for name in READS if name != "fit")):
         monkeypatch.setattr(f"infovec.cli.{name_of}", nothing)
     assert f"{name} is the file that is read" in refused(*command, name)
     assert (here / victim).read_bytes() == before

@@ -64,7 +64,7 @@ def rows(n, template="{i},{j},{y}\n"):
         ("a,b,y\n1,-inf,0\n2,3,1\n", "x.csv, line 2, column 'b': -inf is too large to compute with"),
         ("a,day,y\n" + rows(9, "{i},2024-01-{i:02d},{y}\n"), "column 'day' holds dates (such as '2024-01-00')"),
         ("a,day,y\n" + rows(9, "{i},3/{i}/2024 12:30,{y}\n"), "column 'day' holds dates"),
-        ("a;b;y\n" + rows(9, "{i};1,{j};{y}\n"), "column 'b' has numbers with a decimal comma"),
+        ("a;b;y\n" + rows(9, "{i};1,00{j};{y}\n").replace("10", "1"), "column 'b' has numbers with a comma"),
         ("id,b,y\n" + rows(200, "n{i},{j},{y}\n"), "column 'id' holds 200 different words in 200 rows"),
         ("a,b,y\n1,2,0\n2,3,\n", "x.csv, line 3: the target 'y' is missing"),
         ("a,b,y\n1,2,p\n2,3,\n", "x.csv, line 3: the target 'y' is missing"),

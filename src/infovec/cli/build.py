@@ -1,5 +1,6 @@
 """From options to an estimator."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,9 @@ import numpy as np
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
-from ..kernels import RBF, Bias, Categorical, Exponential, Kernel, Linear, Matern, On
+from ..kernels import MLP, Bias, Categorical, Kernel, Linear, On, Product, Scaled, Sum
+from ..kernels import named as named_kernel
+from ..kernels.named import of_scaled, of_variance
 from ..machines.defaults import (
     CLASS_VARIANCE,
     ORDINAL_VARIANCE,
@@ -20,9 +23,8 @@ from ..machines.defaults import (
 from ..tables import Encoded
 from .targets import Target
 
-__all__ = ["build", "starting_kernel"]
+__all__ = ["build", "is_default", "starting_kernel"]
 
-_STATIONARY = {"rbf": RBF, "matern": Matern, "exponential": Exponential}
 _LIKELIHOODS = {"classify": ("probit", "logit"), "regress": tuple(REAL_LIKELIHOODS), "ordinal": ("ordinal",)}
 
 
@@ -43,7 +45,7 @@ def build(X: Inputs, target: Target, options: dict[str, Any]) -> Any:
             f"--likelihood {likelihood} is not for --task {task}; choose {', '.join(_LIKELIHOODS[task])}"
         )
     kernel = None
-    if options["kernel"] != "rbf" or options["ard"]:
+    if not is_default(options):
         kernel = starting_kernel(options["kernel"], options["ard"], X, _variance(target, likelihood))
     common = {
         "kernel": kernel, "likelihood": likelihood, "n_active": _at_most(options["active"], len(target.y)),
@@ -57,6 +59,11 @@ def build(X: Inputs, target: Target, options: dict[str, Any]) -> Any:
     return IVMClassifier(**common)
 
 
+def is_default(options: dict[str, Any]) -> bool:
+    """Whether the kernel is that of the estimators, scaled to the rows they learn on."""
+    return options["kernel"].strip().lower() == "rbf" and not options["ard"]
+
+
 def _at_most(active: Any, n: int) -> Any:
     return min(active, n) if isinstance(active, int) else active
 
@@ -68,15 +75,26 @@ def _variance(target: Target, likelihood: str) -> float:
 
 
 def starting_kernel(name: str, ard: bool, X: Inputs, variance: float) -> Kernel:
-    """Return a kernel to start learning from, with one length scale or relevance for each column if asked for."""
+    """Return a kernel to start learning from, with one length scale or relevance for each column if asked for.
+
+    Parameters
+    ----------
+    name : str
+        As ``infovec.kernels.named`` takes it, such as "rbf + linear".
+    ard : bool
+    X : array or CSR matrix
+    variance : float
+        Of the function before anything is known of it.
+    """
     if isinstance(X, Encoded):
         return _of_mixed(name, ard, X, variance)
     p = X.shape[1]
-    if name == "linear":
+    if name.strip().lower() == "linear":
         return Linear(variance / p, np.ones(p) if ard else None) + Bias(0.1 * variance)
     scale: float | Floats = length_scales(*column_spreads(X))
     scale = np.array(np.broadcast_to(scale, (p,))) if ard else scale
-    return _STATIONARY[name](scale, variance) + Bias(0.1 * variance)
+    form = named_kernel(name)
+    return of_variance(of_scaled(_with_relevances(form, p) if ard else form, 0.0, scale), variance)
 
 
 def _of_mixed(name: str, ard: bool, X: Encoded, variance: float) -> Kernel:
@@ -87,11 +105,23 @@ def _of_mixed(name: str, ard: bool, X: Encoded, variance: float) -> Kernel:
     if not len(numbers):
         return On(Categorical(relevance, variance), tuple(codes)) + Bias(0.1 * variance)
     matrix = X.matrix[:, numbers]
-    if name == "linear":
+    if name.strip().lower() == "linear":
         spread = np.where((found := column_spreads(matrix)[0]) > 0.0, found, 1.0)
         weights = On(Linear(variance / width, spread**-2.0), tuple(numbers))
         return weights + On(Categorical(relevance, variance), tuple(codes)) + Bias(0.1 * variance)
     scale = length_scales(*column_spreads(matrix)) * np.sqrt(width / len(numbers))
     scale = np.array(np.broadcast_to(scale, (len(numbers),))) if ard else scale
-    inside = On(_STATIONARY[name](scale, variance), tuple(numbers)) * On(Categorical(relevance), tuple(codes))
-    return inside + Bias(0.1 * variance)
+    form = named_kernel(name)
+    form = of_variance(of_scaled(_with_relevances(form, len(numbers)) if ard else form, 0.0, scale), variance)
+    return On(form, tuple(numbers)) * On(Categorical(relevance), tuple(codes)) + Bias(0.1 * variance)
+
+
+def _with_relevances(kernel: Kernel, p: int) -> Kernel:
+    """Return a kernel whose dot products have a relevance for each column."""
+    if isinstance(kernel, Sum | Product):
+        return replace(kernel, left=_with_relevances(kernel.left, p), right=_with_relevances(kernel.right, p))
+    if isinstance(kernel, Scaled):
+        return replace(kernel, kernel=_with_relevances(kernel.kernel, p))
+    if isinstance(kernel, Linear):
+        return replace(kernel, relevance=np.ones(p))
+    return replace(kernel, relevance=np.ones(p)) if isinstance(kernel, MLP) else kernel

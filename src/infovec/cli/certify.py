@@ -5,9 +5,11 @@ from typing import Any
 import click
 import numpy as np
 
-from ..datasets import Reading, open_source
+from ..datasets import open_source
+from ..datasets.sketch import Overlap, Sketched
 from ..errors import DataError
 from ..pac_bayes import Certificate
+from .build import is_default
 from .evaluate import encoded_blocks, own_classes
 from .gather import Gathered
 from .model import load_model
@@ -15,6 +17,7 @@ from .outputs import check_outputs
 from .reporting import check_report, write_report
 from .screen import Screen
 from .table import Encoder, stacked
+from .tables import as_fitted, reading_of, warn_of_overlap, with_targets
 
 __all__ = ["check_certifiable", "check_words_of_first", "run"]
 
@@ -27,8 +30,10 @@ def run(screen: Screen, model: str, data: str, delta: float, **options: Any) -> 
     if loaded.table.task == "regress":
         raise DataError(f"{model} predicts numbers; certificates are about the errors of classes")
     parts, own = list[Any](), list[Any]()
-    reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
-    with open_source(data, reading) as source, screen.work("reading") as tell, screen.warnings():
+    overlap = None if loaded.sketch is None else Overlap(loaded.sketch)
+    with open_source(data, reading_of(options)) as opened, screen.work("reading") as tell, screen.warnings():
+        source = with_targets(as_fitted(opened, loaded), options)
+        source = source if overlap is None else Sketched(source, overlap)
         encode = Encoder(loaded.table, source.name)
         for X, block in encoded_blocks(loaded, source, encode):
             parts.append(X)
@@ -38,6 +43,9 @@ def run(screen: Screen, model: str, data: str, delta: float, **options: Any) -> 
         raise DataError(f"{source.name} has no rows")
     if (warning := encode.warning()) is not None:
         screen.warn(warning)
+    for note in source.notes:
+        screen.note(note)
+    warn_of_overlap(screen, overlap, data)
     labels = loaded.estimator.classes_[np.concatenate(own)]
     certificate: Certificate = loaded.estimator.certify(stacked(parts), labels, delta=delta, held_out=True)
     if options["report"]:
@@ -52,7 +60,7 @@ def check_certifiable(options: dict[str, Any]) -> None:
         return
     if options["impute"] is not None:
         raise click.UsageError("--certify does not go with --impute: medians of all rows would be in the prior")
-    if options["kernel"] != "rbf" or options["ard"]:
+    if not is_default(options):
         raise click.UsageError("--certify takes --kernel rbf without --ard, whose scales come from the rows learned on")
     if options["scale"] == "standard":
         raise click.UsageError("--certify does not go with --scale standard: units of all rows would be in the prior")

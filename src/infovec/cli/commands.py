@@ -1,70 +1,19 @@
 """The commands and their options. What they do is imported only when it is done, so that help is instant."""
 
-import errno
 import functools
-import os
-import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
 
-from ..plain import printable
 from .parameters import ACTIVE, DURATION, MEMORY, NAMES
+from .program import Program
 from .screen import Screen
 
 __all__ = ["infovec"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _OUTPUT = click.Path(readable=False, allow_dash=True)  # what cannot be written ``check_output`` says
-
-
-class _Program(click.Group):
-    """Turns what infovec and the system raise into one line and exit code 1."""
-
-    def main(self, *arguments: Any, **options: Any) -> Any:
-        try:
-            return super().main(*arguments, **options)
-        except OSError as error:  # of what is printed before there is a command, such as help
-            click.echo(f"Error: {_said(error)}", err=True)
-            sys.exit(1)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        from ..errors import InfovecError
-
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            _give_up_output()  # the reader has gone, as that of `| head` does
-            sys.exit(1)
-        except (InfovecError, OSError) as error:
-            raise click.ClickException(_said(error)) from error
-        except UnicodeEncodeError as error:
-            said = f"{error.object[error.start : error.end]!r} cannot be written in {error.encoding}"
-            raise click.ClickException(f"{said}, the encoding of the output; set PYTHONUTF8=1") from error
-        except MemoryError as error:
-            raise click.ClickException(f"not enough memory: {error}. Use --memory, or a smaller --active") from error
-        except KeyboardInterrupt as error:
-            raise click.ClickException("interrupted; nothing was written") from error
-
-
-def _said(error: Exception) -> str:
-    """Return what an error says, in one line that steers no terminal."""
-    _give_up_output()
-    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-    return printable(f"standard output cannot be written: {error}" if full else error)  # files say it themselves
-
-
-def _give_up_output() -> None:
-    """Let standard output go if it cannot be written: what is left in it would fail once more at the very end."""
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError, AttributeError):  # full, closed, or never there
-        with suppress(OSError, ValueError, AttributeError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
-            os.close(nowhere)
 
 
 def _screen(command: _F) -> _F:
@@ -82,6 +31,7 @@ def _screen(command: _F) -> _F:
 def _reading(command: _F) -> _F:
     """Add what says how text is read."""
     for option in (
+        click.option("--decimal", type=click.Choice([".", ","]), help="Mark before decimals; found if not given."),
         click.option("--no-header", is_flag=True, help="The first line is a row; columns are named 1, 2, 3 ..."),
         click.option("--encoding", default="utf-8", show_default=True, help="Of text files."),
         click.option("--delimiter", help="Between the fields of text files; found if not given."),
@@ -90,13 +40,16 @@ def _reading(command: _F) -> _F:
     return command
 
 
+_targets = click.option(
+    "--skip-missing-target", is_flag=True, help="Leave out rows whose target is missing; else they are an error."
+)
 _delta = click.option(
     "--delta", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), default=0.01, show_default=True,
     help="Probability, over the draw of the rows, that the guarantee fails.",
 )  # fmt: skip
 
 
-@click.group(cls=_Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="infovec")
 def infovec() -> None:
     """Sparse Gaussian process models of tables: honest probabilities at a known cost.
@@ -121,16 +74,30 @@ def infovec() -> None:
 @click.option(
     "--impute", type=click.Choice(["median"]), help="Fill gaps: numbers by the median, words by the commonest."
 )
+@click.option("--dates", type=NAMES, default=(), help="Columns of dates, to take as numbers (days): one,two.")
+@click.option("--date-format", help="Of these, such as %d.%m.%Y; found if not given.")
+@_targets
+@click.option(
+    "--test", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), metavar="SHARE",
+    help="Hold back this share of the rows, and say how well they are predicted.",
+)  # fmt: skip
 @click.option(
     "--scale", type=click.Choice(["auto", "standard", "none"]), default="auto", show_default=True,
     help="Units of columns: a common one where they share it and else each its own, each its own, as they are.",
 )  # fmt: skip
-@click.option("--active", type=ACTIVE, default=500, show_default=True, help="Rows kept: a number, a share, or auto.")
+@click.option(
+    "--active",
+    type=ACTIVE,
+    default=500,
+    show_default=True,
+    help="Rows kept (with more than two classes for each of them): a number, a share, or auto.",
+)
 @click.option("--memory", type=MEMORY, help="What training may take beyond the data, such as 2GB.")
 @click.option("--time", "seconds", type=DURATION, help="After which the model so far is taken: 60s, 5m, 1h.")
 @click.option(
-    "--kernel", type=click.Choice(["rbf", "matern", "exponential", "linear"]), default="rbf", show_default=True,
-    help="Covariance of the function.",
+    "--kernel", default="rbf", show_default=True,
+    help="Covariance of the function: rbf, matern, exponential, rational_quadratic, linear, polynomial, mlp, or sums "
+    'and products of them such as "rbf + linear".',
 )  # fmt: skip
 @click.option("--ard", is_flag=True, help="Learn how relevant each column is; takes longer.")
 @click.option("--likelihood", help="probit, logit; gaussian, laplace, student_t, poisson.")
@@ -165,7 +132,8 @@ def fit(screen: Screen, **options: Any) -> None:
 )
 @click.option("--proba", is_flag=True, help="The probability of every class.")
 @click.option("--std", is_flag=True, help="The standard deviation of the target, or of the latent function of classes.")
-@click.option("--no-formulas", is_flag=True, help="Write ' before classes that a spreadsheet would take for a formula.")
+@click.option("--keep", type=NAMES, default=(), help="Columns of DATA to write before the predictions: id,name.")
+@click.option("--no-formulas", is_flag=True, help="Write ' before words that a spreadsheet would take for a formula.")
 @_reading
 @_screen
 def predict(screen: Screen, **options: Any) -> None:
@@ -206,15 +174,34 @@ def suggest(screen: Screen, **options: Any) -> None:
 @infovec.command()
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
+@_targets
 @click.option("--report", type=_OUTPUT, help="HTML file to write about the model and these rows.")
 @_reading
 @_screen
 def evaluate(screen: Screen, **options: Any) -> None:
     """Compare predictions with the targets in the table DATA.
 
-    Each figure stands with its standard error.
+    Each figure stands with its standard error. Where rows are those that the model was fitted to, it warns.
     """
     from .evaluate import run
+
+    run(screen, **options)
+
+
+@infovec.command()
+@click.argument("first", metavar="MODEL", type=click.Path(dir_okay=False))
+@click.argument("second", metavar="OTHER", type=click.Path(dir_okay=False))
+@click.argument("data")
+@_targets
+@_reading
+@_screen
+def compare(screen: Screen, **options: Any) -> None:
+    """Compare MODEL and OTHER by their predictions for the same rows, whose targets are in the table DATA.
+
+    What a row costs one more than the other varies less than what it costs, so differences have standard errors of
+    their own.
+    """
+    from .compare import run
 
     run(screen, **options)
 
@@ -223,6 +210,7 @@ def evaluate(screen: Screen, **options: Any) -> None:
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
 @_delta
+@_targets
 @click.option("--report", type=_OUTPUT, help="HTML file to write about the model and its certificate.")
 @_reading
 @_screen

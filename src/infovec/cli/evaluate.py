@@ -1,23 +1,33 @@
 """``infovec evaluate``."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._types import Array, Rows
-from ..datasets import Block, Reading, Source, open_source
+from ..datasets import Block, Source, open_source
+from ..datasets.sketch import Overlap, Sketched
 from ..errors import CellError, DataError
 from ..evaluation import ClassPredictions, NumberPredictions, figure_rows, joined, reject_rows
 from .model import Model, load_model
 from .outputs import check_outputs
 from .reporting import check_report, write_report
-from .screen import Screen
+from .screen import Screen, Tell
 from .table import Encoder, stacked
+from .tables import as_fitted, reading_of, warn_of_overlap, with_targets
 
-__all__ = ["encoded_blocks", "own_classes", "run"]
+__all__ = ["Judged", "encoded_blocks", "figures_text", "judge_table", "own_classes", "run"]
 
 _SAMPLE = 2000  # rows for the learning curve of a report
+
+
+class Judged(NamedTuple):
+    """What was predicted for a table whose targets are known."""
+
+    predictions: ClassPredictions | NumberPredictions
+    X: Any  # some of the rows, for the learning curve of a report
+    targets: Array  # of these rows
 
 
 def run(screen: Screen, model: str, data: str, **options: Any) -> None:
@@ -25,28 +35,41 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     check_report(options["report"])
     check_outputs([options["report"]], [data], model)
     loaded = load_model(model)
+    overlap = None if loaded.sketch is None else Overlap(loaded.sketch)
+    with open_source(data, reading_of(options)) as opened, screen.work("evaluating") as tell, screen.warnings():
+        source = with_targets(as_fitted(opened, loaded), options)
+        source = source if overlap is None else Sketched(source, overlap)
+        judged = judge_table(screen, loaded, source, tell)
+    for note in source.notes:
+        screen.note(note)
+    warn_of_overlap(screen, overlap, data)
+    figures = judged.predictions.figures()
+    if options["report"]:
+        write_report(loaded, options["report"], judged.predictions, (judged.X, judged.targets))
+        screen.note(f"report: {options['report']}")
+    seen = {} if overlap is None else {"share_of_training_rows": overlap.share}
+    result = {"model": model, "data": data, "task": loaded.table.task, **figures, **seen}
+    screen.result(result, figures_text(figures))
+
+
+def judge_table(screen: Screen, model: Model, source: Source, tell: Tell) -> Judged:
+    """Predict for the rows of a table; raise where it has none."""
     parts, some, rows = list[Any](), list[Any](), 0
-    judge = _judge_numbers if loaded.table.task == "regress" else _judge_classes
-    reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
-    with open_source(data, reading) as source, screen.work("evaluating") as tell, screen.warnings():
-        encode = Encoder(loaded.table, source.name)
-        for X, block in encoded_blocks(loaded, source, encode):
-            parts.append(judge(loaded, X, block, source.name))
-            if options["report"] and rows < _SAMPLE:
-                some.append(X[: _SAMPLE - rows])
-            rows += len(block)
-            tell(f"{rows} rows", source.share_read())
+    judge = _judge_numbers if model.table.task == "regress" else _judge_classes
+    encode = Encoder(model.table, source.name)
+    for X, block in encoded_blocks(model, source, encode):
+        parts.append(judge(model, X, block, source.name))
+        if rows < _SAMPLE:
+            some.append(X[: _SAMPLE - rows])
+        rows += len(block)
+        tell(f"{rows} rows", source.share_read())
     if not parts:
         raise DataError(f"{source.name} has no rows")
     if (warning := encode.warning()) is not None:
         screen.warn(warning)
     predictions = joined(parts)
-    figures = predictions.figures()
-    if options["report"]:
-        X = stacked(some)
-        write_report(loaded, options["report"], predictions, (X, _targets(loaded, predictions)[: X.shape[0]]))
-        screen.note(f"report: {options['report']}")
-    screen.result({"model": model, "data": data, "task": loaded.table.task, **figures}, _text(figures))
+    X = stacked(some)
+    return Judged(predictions, X, _targets(model, predictions)[: X.shape[0]])
 
 
 def encoded_blocks(model: Model, source: Source, encode: Encoder) -> Iterator[tuple[Any, Block]]:
@@ -76,11 +99,20 @@ def own_classes(model: Model, block: Block, name: str) -> Rows:
     own = [place.get(label) for label in labels]
     if None in own:
         row = own.index(None)
+        if labels[row] is None:
+            raise _missing(model, block, row, name)
         raise DataError(
             f"{name}, {block.place(row)}: the target {model.table.target!r} is {labels[row]!r}, none of the classes "
             f"of the model ({', '.join(map(str, list(place)[:8]))})"
         )
     return np.array(own, dtype=np.intp)
+
+
+def _missing(model: Model, block: Block, row: int, name: str) -> DataError:
+    return DataError(
+        f"{name}, {block.place(row)}: the target {model.table.target!r} is missing; remove such rows, or say "
+        "--skip-missing-target"
+    )
 
 
 def _labels(model: Model, block: Block) -> list[Any]:
@@ -104,11 +136,12 @@ def _judge_numbers(model: Model, X: Any, block: Block, name: str) -> NumberPredi
     y = np.asarray(block.target, dtype=np.float64)
     if not np.all(np.isfinite(y)):
         row = int(np.flatnonzero(~np.isfinite(y))[0])
-        raise DataError(f"{name}, {block.place(row)}: the target {model.table.target!r} is missing; remove such rows")
+        raise _missing(model, block, row, name)
     return NumberPredictions.of(model.estimator, X, y)
 
 
-def _text(figures: dict[str, Any]) -> str:
+def figures_text(figures: dict[str, Any]) -> str:
+    """Return figures for people."""
     lines = [f"{figures['rows']} rows; figures with their standard errors"]
     lines += [f"  {name:20s} {value}" for name, value in figure_rows(figures)]
     lines.append("rejecting the least certain rows:")

@@ -12,18 +12,23 @@ from typing import Any
 import click
 import numpy as np
 
-from ..datasets import Reading, Source, open_sources
+from ..datasets import Source, open_sources
+from ..datasets.held_back import Learned
 from ..estimators.limits import memory_limit
+from ..kernels import named
 from ..pac_bayes import Certificate
 from ..plain import printable
 from ..runtime import Progress, give_back
 from .build import build
 from .certify import check_certifiable, check_words_of_first
+from .evaluate import Judged, figures_text, judge_table
 from .gather import Choices, Gathered, gather
 from .model import Model, n_active, save_model
 from .outputs import check_outputs
 from .reporting import check_report, write_report
+from .room import check_room
 from .screen import Screen, Tell
+from .tables import Training, reading_of, training
 
 __all__ = ["run"]
 
@@ -34,15 +39,11 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
     """Read, fit, save and say what came of it."""
     start = time.perf_counter()
     check_report(options["report"])
+    named(options["kernel"])  # raises where it is none
     check_certifiable(options)
     check_outputs([output, options["report"]], data)
-    reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
-    with open_sources(data, reading) as source, screen.work("reading") as tell:
-        room = _ROOM * memory_limit(options["memory"])
-        gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()), room)
-    give_back()
-    for text in (*gathered.notes, _found(gathered)):
-        screen.note(text)
+    gathered, table = _read(screen, data, options)
+    check_room(output, gathered, options)
     model, share = build(gathered.X, gathered.target, options), options["certify"]
     if share is not None:
         if gathered.target.task == "regress":
@@ -56,26 +57,53 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
             certificate = _fitted(model, gathered, share, options["delta"])
         model.set_params(callback=None)
         seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
-        command = shlex.join(["infovec", *sys.argv[1:]])
-        provenance: dict[str, Any] = {
-            "command": command,
-            "data": " ".join(data),
-            "read_seconds": round(seconds["reading"], 3),
-        }
-        if plan is not None:
-            provenance["plan"] = {"seconds": plan.seconds, "learning": plan.learning, "memory": plan.memory}
-        if certificate is not None:
-            provenance["certificate"] = certificate.to_dict()
-        save_model(model, gathered.table, output, provenance)
+        fitted = Model(model, gathered.table, _provenance(data, seconds, plan, certificate), table.forms, table.sketch)
+        save_model(fitted, output)
+    judged = None if table.learned is None else _judged(screen, fitted, table.learned)
     if options["report"]:
-        write_report(Model(model, gathered.table, provenance), options["report"], certificate=certificate)
+        sample = None if judged is None else (judged.X, judged.targets)
+        predictions = None if judged is None else judged.predictions
+        write_report(fitted, options["report"], predictions, sample, certificate)
         screen.note(f"report: {options['report']}")
-    summary = _summary(model, gathered, output, seconds)
-    if screen.as_json or not screen.quiet:
-        text = _text(summary)
-        if certificate is not None:
-            summary, text = {**summary, "certificate": certificate.to_dict()}, f"{text}\n{certificate}"
-        screen.result(summary, text)
+    _say(screen, _summary(model, gathered, output, seconds), certificate, judged)
+
+
+def _read(screen: Screen, data: tuple[str, ...], options: dict[str, Any]) -> tuple[Gathered, Training]:
+    """Read the table, and say what was found in it."""
+    with open_sources(data, reading_of(options)) as opened, screen.work("reading") as tell:
+        room = _ROOM * memory_limit(options["memory"])
+        table = training(opened, options)
+        source = table.source
+        gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()), room)
+    if table.learned is not None:
+        table.learned.held_back()  # raises where there is nothing to test with
+    give_back()
+    dates = [f"column {name!r} holds dates ({form}), taken as days" for name, form in table.forms.items()]
+    held = [] if table.learned is None else [f"{table.learned.count} rows held back to test the model"]
+    for text in (*source.notes, *dates, *gathered.notes, *held, _found(gathered)):
+        screen.note(text)
+    return gathered, table
+
+
+def _provenance(
+    data: tuple[str, ...], seconds: dict[str, float], plan: Any, certificate: Certificate | None
+) -> dict[str, Any]:
+    provenance: dict[str, Any] = {
+        "command": shlex.join(["infovec", *sys.argv[1:]]),
+        "data": " ".join(data),
+        "read_seconds": round(seconds["reading"], 3),
+    }
+    if plan is not None:
+        provenance["plan"] = {"seconds": plan.seconds, "learning": plan.learning, "memory": plan.memory}
+    if certificate is not None:
+        provenance["certificate"] = certificate.to_dict()
+    return provenance
+
+
+def _judged(screen: Screen, fitted: Model, learned: Learned) -> Judged:
+    """Predict for the rows that were held back."""
+    with learned.held_back() as source, screen.work("testing") as tell, screen.warnings():
+        return judge_table(screen, fitted, source, tell)
 
 
 def _fitted(model: Any, gathered: Gathered, share: float | None, delta: float) -> Certificate | None:
@@ -119,7 +147,7 @@ def _told(tell: Tell, begun: list[bool]) -> Any:
     def callback(progress: Progress) -> bool:
         begun[:] = [True]
         if progress.learning:
-            tell(f"learning, {progress.way}, log evidence {progress.log_evidence:.1f}", None)
+            tell(f"learning, {progress.way}, log evidence {progress.log_evidence:.1f}", _share(progress))
         elif progress.log_evidence is not None:
             tell(f"inference, log evidence {progress.log_evidence:.1f}", None)
         else:
@@ -127,6 +155,14 @@ def _told(tell: Tell, begun: list[bool]) -> Any:
         return False
 
     return callback
+
+
+def _share(progress: Progress) -> float | None:
+    """Share of the time of learning that has gone, None where nobody knows how much is left."""
+    if progress.seconds_left is None:
+        return None
+    whole = progress.seconds + progress.seconds_left
+    return progress.seconds / whole if whole else None
 
 
 @contextmanager
@@ -153,16 +189,32 @@ def _interruptible() -> Iterator[list[bool]]:
 def _summary(model: Any, gathered: Gathered, output: str, seconds: dict[str, float]) -> dict[str, Any]:
     n, p = gathered.X.shape
     classes = getattr(model, "classes_", None)
+    own = gathered.target.task == "classify" and classes is not None and len(classes) > 2
     return {
         "model": output, "task": gathered.target.task, "target": gathered.table.target, "rows": n, "columns": p,
         "classes": None if classes is None else classes.tolist(), "n_active": n_active(model),
+        "n_active_per_class": model.n_active if own else None,
         "log_evidence": float(np.sum(model.log_evidence_)), "stop_reason": model.stop_reason_, "seconds": seconds,
     }  # fmt: skip
 
 
+def _say(screen: Screen, summary: dict[str, Any], certificate: Certificate | None, judged: Judged | None) -> None:
+    text = _text(summary)
+    if certificate is not None:
+        summary, text = {**summary, "certificate": certificate.to_dict()}, f"{text}\n{certificate}"
+    if judged is not None:
+        figures = judged.predictions.figures()
+        summary, text = {**summary, "test": figures}, f"{text}\nrows held back: {figures_text(figures)}"
+    if screen.as_json or not screen.quiet:
+        screen.result(summary, text)
+
+
 def _text(summary: dict[str, Any]) -> str:
-    seconds = summary["seconds"]
+    seconds, per_class = summary["seconds"], summary["n_active_per_class"]
+    each = (
+        "" if per_class is None else f" ({per_class} for each of {len(summary['classes'])} classes, some for several)"
+    )
     return (
-        f"{summary['model']}: {summary['n_active']} of {summary['rows']} rows kept, log evidence "
+        f"{summary['model']}: {summary['n_active']} of {summary['rows']} rows kept{each}, log evidence "
         f"{summary['log_evidence']:.1f}; {seconds['reading']:.1f} s to read, {seconds['fitting']:.1f} s to fit"
     )

@@ -149,7 +149,8 @@ class _Rows:
             self._numbers.append(values)
         if gap is not None:
             raise DataError(
-                f"{self.name}, {block.place(gap)}: the target {self.wanted.target!r} is missing; remove rows without it"
+                f"{self.name}, {block.place(gap)}: the target {self.wanted.target!r} is missing; "
+                "remove rows without it, or say --skip-missing-target"
             )
 
     def targets(self) -> Floats | Codes:

@@ -1,11 +1,14 @@
 """Model files of the command line: an estimator, the table it was fitted to, and where both come from."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from .._types import Floats
+from ..datasets.sketch import Sketch
 from ..errors import DataError, ModelFileError
 from ..estimators import load_with_extra
 from ..persistence import about
@@ -14,7 +17,7 @@ from .table import Table
 
 __all__ = ["Model", "as_list", "in_units", "load_model", "n_active", "own_units", "save_model"]
 
-_TABLE = "table"
+_TABLE, _DATES, _SKETCH = "table", "dates", "fingerprint"
 _ESTIMATORS = {"classify": "IVMClassifier", "regress": "IVMRegressor", "ordinal": "IVMOrdinalClassifier"}
 
 
@@ -24,11 +27,16 @@ class Model(NamedTuple):
     estimator: Any
     table: Table
     provenance: dict[str, Any]
+    dates: Mapping[str, str] = MappingProxyType({})  # columns of dates, and how they are written
+    sketch: Sketch | None = None  # of the rows it was fitted to
 
 
-def save_model(estimator: Any, table: Table, path: str, provenance: dict[str, Any]) -> None:
+def save_model(model: Model, path: str) -> None:
     """Write a fitted estimator and how to read rows for it, completely or not at all."""
-    estimator.save(path, extra={_TABLE: table.to_json()}, provenance=provenance)
+    extra = {_TABLE: model.table.to_json(), _DATES: dict(model.dates)}
+    if model.sketch is not None:
+        extra[_SKETCH] = model.sketch.to_json()
+    model.estimator.save(path, extra=extra, provenance=model.provenance)
 
 
 def load_model(path: str) -> Model:
@@ -47,7 +55,22 @@ def load_model(path: str) -> Model:
         if isinstance(plan, dict):
             for key in ("seconds", "memory", *(["learning"] if "learning" in plan else [])):  # which old ones lack
                 number(plan.get(key), f"the plan's {key}", 0.0)
-    return Model(content.model, table, content.provenance)
+        dates, sketch = _dates(content.extra.get(_DATES, {}), table), _sketch(content.extra.get(_SKETCH))
+    return Model(content.model, table, content.provenance, dates, sketch)
+
+
+def _dates(data: Any, table: Table) -> dict[str, str]:
+    """Return columns of dates and how they are written, which older files do not have."""
+    fits = isinstance(data, dict) and all(isinstance(form, str) for form in data.values())
+    must(fits and set(data) <= set(table.numbers), "the dates", "columns of numbers and how they are written", data)
+    return dict(data)
+
+
+def _sketch(data: Any) -> Sketch | None:
+    try:
+        return None if data is None else Sketch.from_json(data)
+    except ValueError as error:
+        raise ModelFileError(f"the fingerprint of the rows is damaged: {error}") from error
 
 
 def _check(estimator: Any, table: Table) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, Floats, Rows
+from ..runtime import reserve
 
 __all__ = ["Codes", "Pile", "on_disk"]
 
@@ -69,6 +70,7 @@ class Pile:
 def on_disk(shape: tuple[int, int], dtype: type[np.floating[Any]] = np.float32) -> Array:
     """Return a matrix in a file without a name."""
     with tempfile.TemporaryFile(prefix="infovec-") as file:
+        reserve(file, np.dtype(dtype).itemsize * shape[0] * shape[1])
         return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
 
 

@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Any, Protocol, cast
@@ -12,14 +13,17 @@ import click
 import numpy as np
 
 from .._types import Inputs
-from ..datasets import Reading, open_source
+from ..datasets import Block, open_source
+from ..datasets.source import Wanted
 from ..errors import CellError, DataError, OutputError
 from ..persistence import writing
 from ..plain import printable, without_formula
+from .cells import cells, text, with_cells
 from .model import Model, load_model
 from .outputs import check_outputs
 from .screen import Screen
 from .table import Encoder
+from .tables import as_fitted, reading_of
 
 __all__ = ["Columns", "csv_lines", "explained", "json_lines", "opened", "run", "shown_cell"]
 
@@ -36,29 +40,55 @@ class Written(Protocol):
         """Whether it is a terminal."""
 
 
-def run(screen: Screen, model: str, data: str, output: str, proba: bool, std: bool, **options: Any) -> None:
+def run(
+    screen: Screen,
+    model: str,
+    data: str,
+    output: str,
+    proba: bool,
+    std: bool,
+    keep: tuple[str, ...] = (),
+    **options: Any,
+) -> None:
     """Read, predict and write, a block of rows at a time."""
     check_outputs([output], [data], model, dash=True)
     loaded = load_model(model)
     if proba and loaded.table.task == "regress":
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")
     columns, rows = Columns(loaded, proba, std), 0
-    reading = Reading(options["delimiter"], options["encoding"], not options["no_header"])
-    with open_source(data, reading) as source, screen.work("predicting") as tell, screen.warnings():
-        encode, blocks = Encoder(loaded.table, source.name), source.blocks(loaded.table.wanted(with_target=False))
+    _check_kept(keep, columns.names)
+    with open_source(data, reading_of(options)) as opened_table, screen.work("predicting") as tell, screen.warnings():
+        source = as_fitted(opened_table, loaded)
+        wanted = with_cells(loaded.table.wanted(with_target=False), keep, tuple(loaded.dates))
+        source.require(keep)
+        encode, blocks = Encoder(loaded.table, source.name), source.blocks(wanted)
         with opened(output) as file, explained():
             shown = shown_cell(file, options["no_formulas"])
-            write = json_lines(file, columns.names) if screen.as_json else csv_lines(file, columns.names, shown)
+            names = [*keep, *columns.names]
+            write = json_lines(file, names) if screen.as_json else csv_lines(file, names, shown)
             for block in blocks:
-                X = encode(block)
+                X, kept = encode(block), _kept(keep, wanted, block, screen.as_json)
                 for start in range(0, X.shape[0], _ROWS):
-                    write(columns(X[start : start + _ROWS]))
+                    at = slice(start, start + _ROWS)
+                    write([*(column[at] for column in kept), *columns(X[at])])
                 rows += len(block)
                 tell(f"{rows} rows", source.share_read())
     if (warning := encode.warning()) is not None:
         screen.warn(warning)
     if output != "-":
         screen.note(f"{rows} rows: {output}")
+
+
+def _check_kept(keep: Sequence[str], names: Sequence[str]) -> None:
+    twice = next((name for name, count in Counter([*keep, *names]).items() if count > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"--keep {','.join(keep)}: {twice!r} would be the name of two columns")
+
+
+def _kept(keep: Sequence[str], wanted: Wanted, block: Block, as_json: bool) -> list[Sequence[Any]]:
+    """Return the cells of the columns that are kept, as they are written."""
+    columns = cells(keep, wanted, block).T
+    return [column.tolist() if as_json else list(map(text, column)) for column in columns]
 
 
 @contextmanager

@@ -30,12 +30,13 @@ def check_words(file: str, column: str, words: tuple[str, ...], rows: int, asked
     remedy = f"leave the column out with --drop {column!r}, or say --categorical {column!r} to take them as categories"
     if all(_DATE.fullmatch(word) for word in words):
         raise DataError(
-            f"{file}, column {column!r} holds dates (such as {words[0]!r}). Turn them into numbers, for example days "
-            f"since the first of them, or {remedy}"
+            f"{file}, column {column!r} holds dates (such as {words[0]!r}). Say --dates {column!r} to take them as "
+            f"numbers, or {remedy}"
         )
     if any("," in word for word in words) and all(_DECIMAL_COMMA.fullmatch(word) for word in words):
         raise DataError(
-            f"{file}, column {column!r} has numbers with a decimal comma ({words[0]!r}): write them with a point"
+            f"{file}, column {column!r} has numbers with a comma ({words[0]!r}): if it is a decimal comma say "
+            "--decimal ,; if it stands between thousands, leave it out of the file"
         )
     if len(words) > MOST:
         raise DataError(

@@ -2,7 +2,7 @@
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ class ArrayTable(Source):
     task : str, optional
     words : mapping from column to array of words, optional
         For columns whose entries in X are not used.
+    notes : sequence of str
     """
 
     def __init__(
@@ -47,8 +48,9 @@ class ArrayTable(Source):
         target: str = "y",
         task: str | None = None,
         words: Mapping[str, Sequence[Any]] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
-        self.name, self.task = name, task
+        self.name, self.task, self._notes = name, task, notes
         self.target = None if y is None else target
         if X.ndim != 2 or X.dtype.kind not in "fiub" or (y is not None and y.shape != (len(X),)):
             shape = None if y is None else y.shape
@@ -75,20 +77,36 @@ class ArrayTable(Source):
 
     def _blocks(self, wanted: Wanted) -> Iterator[Block]:
         place = {name: j for j, name in enumerate(self._inputs)}
-        at = [place[name] for name in wanted.numbers if name in place]
-        if len(at) != len(wanted.numbers):
-            raise DataError(f"{self.name}: its target cannot be one of the inputs")
-        whole = at == list(range(self._X.shape[1]))
+        whole = wanted.numbers == self._inputs
         step = block_rows(self._X.shape[1])
         for start in range(0, len(self._X), step):
             part = slice(start, start + step)
             rows = self._rows(part)
-            words = [
-                [word(v) for v in (self._words[name][part] if name in self._words else rows[:, place[name]].tolist())]
-                for name in wanted.words
-            ]
-            X = rows if whole else rows[:, at]
-            yield Block(start, X.astype(np.float64), words, self._target(wanted, part))
+
+            def cells(name: str, part: slice = part, rows: Array = rows) -> Any:
+                if name in self._words:
+                    return self._words[name][part]
+                return self._y[part] if self._y is not None and name == self.target else rows[:, place[name]]
+
+            words = [_words(cells(name)) for name in wanted.words]
+            X = rows.astype(np.float64) if whole else self._some(wanted.numbers, cells, rows)
+            target: Any = None
+            if wanted.target is not None and (wanted.target in place or self._y is not None):
+                at = cells(wanted.target)
+                target = _words(at) if wanted.target_kind == "word" else self._numbers(wanted.target, at)
+            yield Block(start, X, words, target)
+
+    def _some(self, names: Sequence[str], cells: Callable[[str], Any], rows: Array) -> Floats:
+        X = np.empty((len(rows), len(names)))
+        for j, name in enumerate(names):
+            X[:, j] = self._numbers(name, cells(name))
+        return X
+
+    def _numbers(self, name: str, values: Any) -> Floats:
+        try:
+            return np.asarray(values).astype(np.float64)
+        except (ValueError, TypeError):
+            raise CellError(self.name, name, str(values[0])) from None
 
     def _rows(self, part: slice) -> Array:
         try:
@@ -100,15 +118,9 @@ class ArrayTable(Source):
         if isinstance(self._X, StoredRows):
             self._X.close()
 
-    def _target(self, wanted: Wanted, part: slice) -> Floats | list[str | None] | None:
-        if wanted.target is None or self._y is None:
-            return None
-        if wanted.target_kind == "word":
-            return [word(label) for label in self._y[part].tolist()]
-        try:
-            return self._y[part].astype(np.float64)
-        except ValueError:
-            raise CellError(self.name, wanted.target, str(self._y[part][0])) from None
+
+def _words(values: Any) -> list[str | None]:
+    return [word(value) for value in (values.tolist() if isinstance(values, np.ndarray) else values)]
 
 
 def read_npz(path: str, part: str | None, name: str | None = None) -> ArrayTable:

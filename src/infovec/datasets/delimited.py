@@ -11,7 +11,8 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import CellError, DataError
-from .source import MISSING, Block, Kind, Source, Wanted, word
+from .cells import NoNumber, commas_are_decimal, is_number, numbers_of
+from .source import Block, Kind, Source, Wanted, word
 from .text import TextBlocks
 
 __all__ = ["DelimitedText"]
@@ -38,13 +39,23 @@ class DelimitedText(Source):
     encoding : str
     header : bool
         Whether the first line holds names; else columns are named 1, 2, 3 and so on.
+    decimal : {".", ","}, optional
+        Before the digits of fractions; None finds it in the first rows.
     """
 
-    def __init__(self, path: str, delimiter: str | None = None, encoding: str = "utf-8", header: bool = True) -> None:
+    def __init__(
+        self,
+        path: str,
+        delimiter: str | None = None,
+        encoding: str = "utf-8",
+        header: bool = True,
+        decimal: str | None = None,
+    ) -> None:
         self._text = TextBlocks(path, encoding)
-        self.name, self._header, self._failures = self._text.name, header, 0
+        self.name, self._header, self._failures, self._comma = self._text.name, header, 0, False
         try:
             self._open(delimiter)
+            self._comma = decimal == "," or (decimal is None and commas_are_decimal(self._first_columns()))
         except BaseException:
             self.close()
             raise
@@ -68,6 +79,10 @@ class DelimitedText(Source):
         self._first = line, text
         self._blocks_of_text = chain([self._first], blocks)
 
+    @property
+    def notes(self) -> Sequence[str]:
+        return [f"{self.name}: numbers are read with a decimal comma (--decimal . if they are not)"] * self._comma
+
     def close(self) -> None:
         self._text.close()
 
@@ -79,11 +94,14 @@ class DelimitedText(Source):
         return self._text.share_read()
 
     def kinds(self) -> dict[str, Kind]:
-        rows = [r.fields for r, _ in zip(self._records(*self._first, len(self.columns)), range(_LOOK_AT), strict=False)]
         return {
-            name: "number" if all(_is_number(cell) for cell in cells) else "word"
-            for name, cells in zip(self.columns, zip(*rows, strict=True), strict=True)
+            name: "number" if all(is_number(cell, self._comma) for cell in cells) else "word"
+            for name, cells in zip(self.columns, self._first_columns(), strict=True)
         }
+
+    def _first_columns(self) -> list[tuple[str, ...]]:
+        rows = [r.fields for r, _ in zip(self._records(*self._first, len(self.columns)), range(_LOOK_AT), strict=False)]
+        return list(zip(*rows, strict=True))
 
     def _length_of_header(self, text: str) -> int:
         reader = csv.reader(io.StringIO(text), delimiter=self._delimiter)
@@ -106,7 +124,7 @@ class DelimitedText(Source):
         return names
 
     def _no_header_hint(self, names: Sequence[str] | None = None) -> str:
-        numbers = self._header and all(_is_number(name) for name in names or self.columns)
+        numbers = self._header and all(is_number(name) for name in names or self.columns)
         return ". The first line is all numbers: if it is no header, add --no-header" if numbers else ""
 
     def _records(self, line: int, text: str, width: int | None) -> Iterator[_Record]:
@@ -140,7 +158,9 @@ class DelimitedText(Source):
         """Parse a text without quotes, blank lines and missing numbers; None where it is not so."""
         if self._failures >= _PATIENCE or '"' in text or "\n\n" in text or text.startswith("\n"):
             return None
-        lines = text.split("\n")
+        if self._comma and (layout.has_words or "." in text or self._delimiter == ","):
+            return None
+        lines = (text.replace(",", ".") if self._comma else text).split("\n")
         if not lines[-1]:
             lines.pop()
         if not all(lines):
@@ -161,7 +181,10 @@ class DelimitedText(Source):
         cells = list(zip(*(r.fields for r in records), strict=True)) or [()] * len(self.columns)
 
         def numbers(j: int) -> Floats:
-            return _numbers(cells[j], lines, self.name, self.columns[j])
+            try:
+                return numbers_of(cells[j], self._comma)
+            except NoNumber as error:
+                raise CellError(f"{self.name}, line {lines[error.row]}", self.columns[j], error.cell) from None
 
         wanted, place = layout.wanted, layout.place
         X = np.empty((len(records), len(wanted.numbers)))
@@ -184,6 +207,7 @@ class _Layout:
         is_number = np.zeros(len(columns), dtype=bool)
         is_number[at] = True
         edges = np.flatnonzero(np.diff(is_number, prepend=False, append=False))
+        self.has_words = bool(wanted.words) or (wanted.target is not None and wanted.target_kind == "word")
         self._runs = [f"run {a}" for a in edges[::2]]
         fields: dict[int, tuple[Any, ...]] = {
             int(a): (f"run {a}", np.float64, (int(b - a),)) for a, b in zip(edges[::2], edges[1::2], strict=True)
@@ -216,24 +240,3 @@ def _likeliest_delimiter(text: str) -> str:
     line = next(line for line in text.split("\n") if line.strip())
     outside = "".join(line.split('"')[::2])
     return max(_DELIMITERS, key=outside.count)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return word(cell) is None
-    return True
-
-
-def _numbers(cells: Sequence[str], lines: Sequence[int], name: str, column: str) -> Floats:
-    """Return cells as numbers, NaN where they stand for a missing value."""
-    try:
-        return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
-    except ValueError:
-        values = np.empty(len(cells))
-        for i, cell in enumerate(cells):
-            if not _is_number(cell):
-                raise CellError(f"{name}, line {lines[i]}", column, cell.strip()) from None
-            values[i] = np.nan if cell.strip().lower() in MISSING else float(cell)
-        return values

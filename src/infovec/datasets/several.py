@@ -31,6 +31,10 @@ class Several(Source):
     def columns(self) -> tuple[str, ...]:
         return self._parts[0].columns
 
+    @property
+    def notes(self) -> Sequence[str]:
+        return [note for part in self._parts for note in part.notes]
+
     def kinds(self) -> dict[str, Kind]:
         kinds = self._parts[0].kinds()
         for part in self._parts[1:]:

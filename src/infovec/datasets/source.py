@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
 
-from .._types import Floats, Inputs
+import numpy as np
+
+from .._types import Floats, Inputs, Rows
 from ..errors import DataError
 
 __all__ = ["MISSING", "Block", "Kind", "Source", "Wanted", "block_rows", "word"]
@@ -57,6 +59,8 @@ class Block:
     target : array, list of words, or None
     lines : sequence of int, optional
         Line of the file where each row begins.
+    at : array of int, optional
+        Number of each row in the table, from 0, where they do not follow each other.
     """
 
     first: int
@@ -64,13 +68,26 @@ class Block:
     words: Sequence[list[str | None]] = ()
     target: Floats | list[str | None] | None = None
     lines: Sequence[int] | None = None
+    at: Rows | None = None
 
     def __len__(self) -> int:
         return int(self.numbers.shape[0])
 
     def place(self, row: int) -> str:
         """Say where a row of this block stands."""
-        return f"row {self.first + row + 1}" if self.lines is None else f"line {self.lines[row]}"
+        if self.lines is not None:
+            return f"line {self.lines[row]}"
+        return f"row {self.first + 1 + (row if self.at is None else int(self.at[row]))}"
+
+    def some(self, rows: Rows) -> Self:
+        """Return some of these rows, by their numbers in this block."""
+        words = [[column[i] for i in rows] for column in self.words]
+        target = [self.target[i] for i in rows] if isinstance(self.target, list) else self.target
+        if isinstance(target, np.ndarray):
+            target = target[rows]
+        lines = None if self.lines is None else [self.lines[i] for i in rows]
+        at = rows if self.at is None else self.at[rows]
+        return replace(self, numbers=self.numbers[rows], words=words, target=target, lines=lines, at=at)
 
 
 class Source(ABC):
@@ -89,6 +106,7 @@ class Source(ABC):
     name: str
     target: str | None = None
     task: str | None = None
+    _notes: Sequence[str] = ()
 
     @property
     @abstractmethod
@@ -106,6 +124,11 @@ class Source(ABC):
         """Return the rows; raises at once where a wanted column is not there."""
         self.require(wanted.names())
         return self._blocks(wanted)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What is to be said of how it was read, once it was."""
+        return self._notes
 
     def close(self) -> None:  # noqa: B027
         """Close the file, if there is one."""

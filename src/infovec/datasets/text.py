@@ -20,7 +20,12 @@ _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 def open_bytes(path: str) -> tuple[IO[bytes], IO[bytes]]:
     """Open a file, or standard input for "-"; return what to read from, unpacked, and the file itself."""
     raw = cast(IO[bytes], sys.stdin.buffer if path == "-" else Path(path).open("rb"))  # noqa: SIM115
-    start = cast(Any, raw).peek(2)[:2]
+    try:
+        start = cast(Any, raw).peek(2)[:2]
+    except BaseException:
+        if path != "-":
+            raw.close()
+        raise
     return (cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if start == b"\x1f\x8b" else raw), raw
 
 

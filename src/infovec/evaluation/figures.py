@@ -54,8 +54,9 @@ class Figure(NamedTuple):
 def shown(figure: Mapping[str, float | None], percent: bool = False) -> str:
     """Write a figure and its standard error, to two digits of the latter."""
     value, error = figure["value"], figure["standard_error"]
-    if value is None:
+    if value is None or not np.isfinite(value):
         return "not finite"
+    error = error if error is None or np.isfinite(error) else None
     unit, factor = (" %", 100.0) if percent else ("", 1.0)
     if not error:
         return f"{factor * value:.4g}{unit}" + (" ± ?" if error is None else " ± 0")

@@ -1,6 +1,7 @@
 """Covariance functions: immutable values that are added with ``+``, multiplied with ``*`` and scaled by numbers.
 
-``RBF(length_scale=2.0) + 0.5 * Linear() + Bias()`` is a kernel; so is a function of yours in ``FromFunction``.
+``RBF(length_scale=2.0) + 0.5 * Linear() + Bias()`` is a kernel, ``named("rbf + linear")`` another; so is a function of
+yours in ``FromFunction``.
 """
 
 from ..numerics.roles import Role
@@ -10,8 +11,9 @@ from .columns import On
 from .constant import Bias, White
 from .coregion import Coregion
 from .dot_product import MLP, Linear, Polynomial
-from .embedding import Periodic, Relevance
+from .embedding import Periodic, Relevance, Standardised
 from .foreign import FromFunction, Precomputed
+from .named import named
 from .stationary import RBF, Exponential, Matern, RationalQuadratic
 from .tasks import Tasks
 
@@ -36,7 +38,9 @@ __all__ = [
     "Relevance",
     "Role",
     "Scaled",
+    "Standardised",
     "Sum",
     "Tasks",
     "White",
+    "named",
 ]

@@ -13,10 +13,10 @@ from ..errors import ParameterError
 from ..numerics.roles import Role
 from ..numerics.transforms import LOG, TRANSFORMS, Transform
 from .algebra import Block, Kernel
-from .geometry import as_dense, scale_columns
+from .geometry import as_dense, check_columns, scale_columns
 from .stationary import RBF
 
-__all__ = ["Embedding", "Periodic", "Relevance"]
+__all__ = ["Embedding", "Periodic", "Relevance", "Standardised"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,3 +146,51 @@ class Periodic(Embedding):
         by_period = -np.sum(by_angle * angle, axis=0) / self.period
         one = np.ndim(self.period) == 0
         return by_angle * rate, {"period": by_period.sum() if one else by_period}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Standardised(Embedding):
+    r"""A kernel of columns that are centred and scaled first, by numbers that are not learned.
+
+    .. math:: k(x, z) = k_1((x - c) / s, (z - c) / s)
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Any kernel of numbers.
+    centre, scale : float or array of shape (n_features,)
+        c and s; for a sparse matrix c is zero.
+    """
+
+    centre: float | Floats = 0.0
+    scale: float | Floats = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("centre", "scale"):
+            value = np.array(getattr(self, name), dtype=np.float64)
+            fits = value.ndim <= 1 and value.size and np.all(np.isfinite(value))
+            if not fits or (name == "scale" and not np.all(value > 0.0)):
+                raise ParameterError(f"Standardised: {name} must be {_WANTED[name]}, got {getattr(self, name)!r}")
+            value.setflags(write=False)
+            object.__setattr__(self, name, value if value.ndim else float(value))
+
+    @property
+    def shift_invariant(self) -> bool:
+        return self.kernel.shift_invariant
+
+    def _embed(self, X: Inputs) -> Inputs:
+        if not np.any(self.centre) and np.ndim(self.centre) == 0:
+            return scale_columns(X, 1.0 / np.asarray(self.scale), "scale")
+        if sparse.issparse(X):
+            raise ParameterError("Standardised: a sparse matrix cannot be centred; give centre=0")
+        check_columns(X, self.centre, "centre")
+        check_columns(X, self.scale, "scale")
+        found: Floats = (X - np.asarray(self.centre)) / np.asarray(self.scale)
+        return found.astype(np.result_type(X.dtype, np.float32), copy=False)
+
+    def _pull(self, X: Floats, by_h: Floats) -> tuple[Floats, dict[str, Floats]]:
+        return by_h / np.asarray(self.scale), {}
+
+
+_WANTED = {"centre": "finite, a number or one for each column", "scale": "positive, a number or one for each column"}

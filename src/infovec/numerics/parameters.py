@@ -62,6 +62,40 @@ class Parametrised:
         for name in self._parts:
             yield name, getattr(self, name)
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return everything that the value is made of, by name; those of a part as ``part__name``.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to go into the parts.
+        """
+        found = {field.name: getattr(self, field.name) for field in fields(self) if field.init}
+        for name, part in self._children() if deep else ():
+            found |= {f"{name}__{inner}": value for inner, value in part.get_params().items()}
+        return found
+
+    def set_params(self, **params: Any) -> Self:
+        """Return a copy with other parameters, by the names of ``get_params``. The value itself never changes."""
+        known = self.get_params(deep=False)
+        whole = {name: value for name, value in params.items() if "__" not in name}
+        inside: dict[str, dict[str, Any]] = {}
+        for name, value in params.items():
+            part, nested, inner = name.partition("__")
+            if part not in known or (nested and part not in self._parts):
+                raise ParameterError(
+                    f"{part if not nested or part not in known else name!r} is no parameter of "
+                    f"{type(self).__name__}, which has {', '.join(self.get_params())}"
+                )
+            if nested:
+                inside.setdefault(part, {})[inner] = value
+        changed = replace(self, **whole)
+        parts = {part: getattr(changed, part).set_params(**inner) for part, inner in inside.items()}
+        return replace(changed, **parts) if parts else changed
+
+    def __sklearn_clone__(self) -> Self:
+        return self  # which cannot change
+
     @property
     def theta(self) -> Floats:
         """Free numbers of all parameters."""

@@ -2,7 +2,7 @@
 
 from .classes import BUILT_IN
 from .files import Content, about, read, read_provenance, write
-from .outputs import check_output, same_file, writing
+from .outputs import check_free, check_output, same_file, writing
 from .registry import Maybe, Record, Registry, value
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Record",
     "Registry",
     "about",
+    "check_free",
     "check_output",
     "read",
     "read_provenance",

@@ -12,7 +12,7 @@ from typing import IO, TypeAlias, cast
 from ..errors import OutputError
 from .atomic import replacing
 
-__all__ = ["check_output", "same_file", "writing"]
+__all__ = ["check_free", "check_output", "same_file", "writing"]
 
 Place: TypeAlias = str | os.PathLike[str]
 _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}  # what only writing fails by
@@ -37,6 +37,24 @@ def check_output(path: Place, inputs: Iterable[Place | int] = ()) -> None:
             raise OutputError(f"{name} is the file that is read ({said}) and would be lost: name another one to write")
     if found is None or stat.S_ISREG(found.st_mode):
         _check_folder(name)
+
+
+def check_free(path: Place, size: int) -> None:
+    """Raise unless the disk of a file has room for so many bytes; what is replaced stays until the new one is whole."""
+    found = _found(os.fspath(path))
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        return
+    folder = os.path.dirname(os.path.realpath(path))
+    free = shutil.disk_usage(folder).free
+    if free < size:
+        raise OutputError(
+            f"{os.fspath(path)} would take about {_shown(size)}, and {folder} has {_shown(free)} left: make room, or "
+            "name a file on another disk"
+        )
+
+
+def _shown(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
 def same_file(path: Place | int, other: Place | int) -> bool:

@@ -7,6 +7,7 @@ from .heap import give_back, keep_freed
 from .interrupt import Interruption
 from .progress import Callback, Progress, StopReason
 from .room import at_once, limit, pieces, work_within
+from .scratch import reserve, scratch
 from .threads import for_each, limited, n_threads, own_threads, parts
 
 __all__ = [
@@ -32,6 +33,8 @@ __all__ = [
     "own_threads",
     "parts",
     "pieces",
+    "reserve",
+    "scratch",
     "seconds_of",
     "seconds_per_row",
     "work_until",

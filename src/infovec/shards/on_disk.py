@@ -14,7 +14,7 @@ import numpy as np
 
 from .._types import Array, Message, Rows
 from ..kernels import Kernel
-from ..runtime import parts
+from ..runtime import parts, scratch
 from .coupled import CoupledShard
 from .far import FarInputs
 from .group import Group
@@ -49,9 +49,10 @@ class _File:
 
     def write(self, place: "_Place", array: Array) -> None:
         view, start = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, place.start
-        while view.nbytes:
-            done = os.pwrite(self._file.fileno(), view, start)
-            view, start = view[done:], start + done
+        with scratch():
+            while view.nbytes:
+                done = os.pwrite(self._file.fileno(), view, start)
+                view, start = view[done:], start + done
 
     def expect(self) -> None:
         """Let the system read it ahead, where it can."""

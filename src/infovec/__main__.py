@@ -1,0 +1,5 @@
+"""``python -m infovec`` is the command ``infovec``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,72 @@
+"""Tables as the options of a command have them read: dates as numbers, rows left out, rows held back."""
+
+from typing import Any, NamedTuple
+
+import click
+
+from ..datasets import Reading, Source
+from ..datasets.dates import Dated
+from ..datasets.held_back import Learned
+from ..datasets.sketch import Overlap, Sketch, Sketched
+from ..datasets.through import WithTargets
+from .model import Model
+from .screen import Screen
+
+__all__ = ["Training", "as_fitted", "reading_of", "training", "warn_of_overlap", "with_targets"]
+
+_TOO_MANY = 0.01  # share of rows that the model was fitted to, from which figures on them are too good
+
+
+def reading_of(options: dict[str, Any]) -> Reading:
+    """Return how text is to be read."""
+    return Reading(options["delimiter"], options["encoding"], not options["no_header"], options["decimal"])
+
+
+class Training(NamedTuple):
+    """A table to learn from."""
+
+    source: Source
+    sketch: Sketch  # of the rows that were learned on, once they are read
+    dated: Dated | None
+    learned: Learned | None  # where rows are held back
+
+    @property
+    def forms(self) -> dict[str, str]:
+        """How dates are written, by column."""
+        forms = {} if self.dated is None else self.dated.forms
+        return {name: form for name, form in forms.items() if form is not None}
+
+
+def training(source: Source, options: dict[str, Any]) -> Training:
+    """Return a table as ``infovec fit`` is told to read it."""
+    if options["date_format"] and not options["dates"]:
+        raise click.UsageError("--date-format is for the columns that --dates names")
+    both = [name for name in options["dates"] if name in (*options["categorical"], *options["drop"])]
+    if both:
+        raise click.UsageError(f"{both[0]!r} is among --dates, and among --categorical or --drop")
+    source.require(options["dates"])
+    dated = Dated(source, dict.fromkeys(options["dates"], options["date_format"])) if options["dates"] else None
+    source = with_targets(dated or source, options)
+    learned = Learned(source, options["test"], options["seed"]) if options["test"] is not None else None
+    sketch = Sketch()
+    return Training(Sketched(learned or source, sketch), sketch, dated, learned)
+
+
+def as_fitted(source: Source, model: Model) -> Source:
+    """Return a table read as that was which the model was fitted to."""
+    return Dated(source, model.dates) if model.dates else source
+
+
+def with_targets(source: Source, options: dict[str, Any]) -> Source:
+    """Return a table without the rows whose target is missing, if that is asked for."""
+    return WithTargets(source) if options["skip_missing_target"] else source
+
+
+def warn_of_overlap(screen: Screen, overlap: Overlap | None, name: str) -> None:
+    """Warn where rows are those that the model was fitted to."""
+    if overlap is not None and overlap.share >= _TOO_MANY:
+        some = "all" if overlap.share == 1.0 else f"about {overlap.share:.0%}"
+        screen.warn(
+            f"{some} of the {overlap.rows} rows of {name} are rows that the model was fitted to (or equal to one "
+            "of them), which it predicts better than new ones"
+        )

@@ -1,0 +1,165 @@
+"""Columns of dates as columns of numbers: days since the beginning of 1970, with the time of day as a fraction."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from .._types import Floats
+from ..errors import DataError
+from .source import Block, Kind, Source, Wanted
+from .through import Through
+
+__all__ = ["ISO", "Dated", "days", "find_form"]
+
+ISO = "ISO 8601"
+"""The form of dates that is read whatever their precision is: 2024-05-31, 2024-05-31T12:30:00+02:00."""
+
+_DAYS = (
+    "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",
+    "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y",
+    "%d-%m-%Y", "%m-%d-%Y", "%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%y",
+)  # fmt: skip
+_TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
+_START = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY = 86400.0  # seconds
+_LOOKED_AT = 1000  # different dates by which the form is found
+
+_Parser: TypeAlias = Callable[[str], float]
+
+
+class Dated(Through):
+    """A table some columns of which hold dates, which are read as numbers.
+
+    Parameters
+    ----------
+    inner : Source
+    forms : mapping from column to str or None
+        How dates are written, as ``strptime`` has it, or ``ISO``; None finds it from the first rows.
+
+    Attributes
+    ----------
+    forms : dict
+        As they were found, once a block was read.
+    """
+
+    def __init__(self, inner: Source, forms: Mapping[str, str | None]) -> None:
+        super().__init__(inner)
+        self.forms = dict(forms)
+
+    def kinds(self) -> dict[str, Kind]:
+        return {name: "number" if name in self.forms else kind for name, kind in self._inner.kinds().items()}
+
+    def _blocks(self, wanted: Wanted) -> Iterator[Block]:
+        dates = [name for name in wanted.numbers if name in self.forms]
+        if wanted.target in self.forms and wanted.target_kind == "number":
+            raise DataError(f"{self.name}: the target {wanted.target!r} cannot be a date; turn it into numbers first")
+        others = tuple(name for name in wanted.numbers if name not in self.forms)
+        for block in self._inner.blocks(replace(wanted, numbers=others, words=(*wanted.words, *dates))):
+            first = len(wanted.words)
+            found = {name: self._numbers(block, name, block.words[first + k]) for k, name in enumerate(dates)}
+            yield replace(block, numbers=_together(block, others, found, wanted), words=block.words[:first])
+
+    def _numbers(self, block: Block, name: str, words: Sequence[str | None]) -> Floats:
+        form = self.forms[name]
+        if form is None:
+            form = self.forms[name] = find_form(self.name, name, words)
+        try:
+            return days(words, form)
+        except _NoDate as error:
+            raise DataError(
+                f"{self.name}, {block.place(error.row)}, column {name!r}: {words[error.row]!r} is no date like the "
+                f"others ({form}); mend the cell, or empty it if it is not known"
+            ) from error
+
+
+def _together(block: Block, others: Sequence[str], dates: Mapping[str, Floats], wanted: Wanted) -> Floats:
+    numbers = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
+    column = {name: k for k, name in enumerate(others)}
+    X = np.empty((len(block), len(wanted.numbers)))
+    for j, name in enumerate(wanted.numbers):
+        X[:, j] = dates[name] if name in dates else numbers[:, column[name]]
+    return X
+
+
+class _NoDate(ValueError):
+    def __init__(self, row: int) -> None:
+        super().__init__(row)
+        self.row = row
+
+
+def days(words: Sequence[str | None], form: str) -> Floats:
+    """Return dates as days since the beginning of 1970, NaN where there is none; times without a zone are taken as UTC.
+
+    Parameters
+    ----------
+    words : sequence of str or None
+    form : str
+        As ``strptime`` has it, or ``ISO``.
+    """
+    parse, known, found = _parser(form), dict[str, float](), np.full(len(words), np.nan)
+    for i, word in enumerate(words):
+        if word is None:
+            continue
+        try:
+            if word not in known:
+                known[word] = parse(word)
+        except ValueError:
+            raise _NoDate(i) from None
+        found[i] = known[word]
+    return found
+
+
+def find_form(file: str, column: str, words: Sequence[str | None]) -> str:
+    """Return how dates are written; raise where they are none, or the order of day and month is not clear."""
+    some = list(dict.fromkeys(word for word in words if word is not None))[:_LOOKED_AT]
+    if not some:
+        raise DataError(f"{file}, column {column!r} has no dates in its first {len(words)} rows; leave it out: --drop")
+    found = {form: values for form in _forms() if (values := _all_days(some, form)) is not None}
+    if not found:
+        raise DataError(
+            f"{file}, column {column!r}: dates such as {some[0]!r} are not written in one of the ways that are "
+            "known; say which, such as --date-format %d.%m.%Y"
+        )
+    first = next(iter(found))
+    other = next((form for form, values in found.items() if values != found[first]), None)
+    if other is not None:
+        raise DataError(
+            f"{file}, column {column!r}: dates such as {some[0]!r} can be read in two ways, as {first} and as {other}; "
+            "say which: --date-format"
+        )
+    return first
+
+
+def _forms() -> Iterator[str]:
+    yield ISO
+    for time in _TIMES:
+        for day in _DAYS:
+            yield day + time
+
+
+def _all_days(words: Sequence[str], form: str) -> list[float] | None:
+    parse = _parser(form)
+    try:
+        return [parse(word) for word in words]
+    except ValueError:
+        return None
+
+
+def _parser(form: str) -> _Parser:
+    def iso(word: str) -> float:
+        if not _ISO.fullmatch(word):
+            raise ValueError(word)
+        return _since_start(datetime.fromisoformat(word))
+
+    return iso if form == ISO else lambda word: _since_start(datetime.strptime(word, form))
+
+
+def _since_start(moment: datetime) -> float:
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (aware - _START).total_seconds() / _DAY

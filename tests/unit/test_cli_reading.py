@@ -1,0 +1,186 @@
+"""Tables as they come: dates, decimal commas, rows without a target, columns that are kept."""
+
+import csv
+import gzip
+import io
+from datetime import datetime
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from infovec.cli.commands import infovec
+from infovec.cli.model import load_model
+from infovec.datasets.cells import commas_are_decimal, is_number, numbers_of
+from infovec.datasets.dates import ISO, days, find_form
+from infovec.errors import DataError
+
+RNG = np.random.default_rng(0)
+FORMS = {
+    ISO: "2024-02-29", "%Y/%m/%d": "2024/02/29", "%d.%m.%Y": "29.02.2024", "%d/%m/%Y": "29/02/2024",
+    "%Y%m%d": "20240229",
+    "%m/%d/%Y": "02/29/2024", "%d.%m.%y": "29.02.24", "%d %b %Y": "29 Feb 2024", "%B %d, %Y": "February 29, 2024",
+}  # fmt: skip
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(infovec, [str(a) for a in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def rows_of(text):
+    return list(csv.reader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_dates_are_days_as_numpy_counts_them(form):
+    first, moments = np.datetime64("2024-02-29T00:00"), np.datetime64("1999-12-31") + np.arange(0, 9000, 89)
+    assert find_form("x.csv", "day", [FORMS[form], None]) == form
+    assert days([FORMS[form]], form)[0] == first.astype("datetime64[D]").astype(int)
+    if form != ISO:
+        words = [moment.astype(datetime).strftime(form) for moment in moments]
+        np.testing.assert_array_equal(days([*words, None], form), [*moments.astype(int), np.nan])
+        assert find_form("x.csv", "day", words) == form
+        with_time = [f"{word} 13:30" for word in words]
+        np.testing.assert_allclose(days(with_time, f"{form} %H:%M"), moments.astype(int) + 13.5 / 24, rtol=1e-14)
+
+
+def test_times_have_zones():
+    said = ["2024-02-29", "2024-02-29T12:00", "2024-02-29 14:00:00.5+02:00", "2024-02-29T12:00:00Z"]
+    noon = (np.datetime64("2024-02-29T12:00") - np.datetime64("1970-01-01")) / np.timedelta64(1, "D")
+    np.testing.assert_allclose(days(said, ISO), [noon - 0.5, noon, noon + 0.5 / 86400, noon], rtol=1e-14)
+    with pytest.raises(ValueError):
+        days(["20240229"], ISO)
+
+
+def test_what_can_be_read_in_two_ways_is_refused():
+    with pytest.raises(
+        DataError, match=r"'01/02/2024' can be read in two ways, as %d/%m/%Y and as %m/%d/%Y; say which"
+    ):
+        find_form("x.csv", "day", ["01/02/2024", "03/04/2024"])
+    assert find_form("x.csv", "day", ["01/02/2024", "03/14/2024"]) == "%m/%d/%Y"
+    assert find_form("x.csv", "day", ["02/02/2024"]) == "%d/%m/%Y"  # the same in both
+    for words, message in ((["monday"], "not written in one of the ways"), ([None], "has no dates")):
+        with pytest.raises(DataError, match=message):
+            find_form("x.csv", "day", words)
+
+
+def test_commas_are_decimal_only_where_nothing_else_fits():
+    for columns, decimal in (
+        ([("1,5", "2")], True), ([("1,234", "5,678")], False), ([("1,234", "0,678")], True),
+        ([("1,5",), ("2.5",)], False),
+        ([("1,5", "a")], False), ([("1,5", "")], True), ([("1", "2")], False), ([("1,5",), ("01.02.2024",)], True),
+        ([("1,5e3", "-,5")], True), ([("1,2,3",)], False),
+    ):  # fmt: skip
+        assert commas_are_decimal(columns) is decimal, columns
+    np.testing.assert_array_equal(
+        numbers_of(["1,5", "", "-2", "NA", "1e3"], comma=True), [1.5, np.nan, -2, np.nan, 1000]
+    )
+    assert is_number("1,5", comma=True)
+    assert not is_number("1,5")
+    assert not is_number("1.5", comma=True)  # which may be a thousand and a half, or one and a half
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same rows as a spreadsheet of another country writes them, and plainly."""
+    folder = tmp_path_factory.mktemp("reading")
+    n = 90
+    a, day, size = RNG.normal(size=n).round(3), RNG.integers(0, 700, size=n), RNG.normal(100, 20, size=n).round(2)
+    label = np.where(a + (day - 350) / 200 > 0, "ja", "nein")
+    date = np.datetime64("2023-01-01") + day
+    plain, other = ["id,größe,preis,tag,ziel"], ['\ufeff"id";"größe";"preis";"tag";"ziel"']
+    for i in range(n):
+        target = label[i] if i % 30 else ""
+        plain.append(f'"Müller, {i}",{a[i]},{size[i]},{date[i].astype(int)},{target}')
+        cells = f"{a[i]};{size[i]}".replace(".", ",")
+        other.append(f'"Müller, {i}";{cells};{date[i].astype(datetime):%d.%m.%Y};{target}')
+    (folder / "plain.csv").write_text("\n".join(plain) + "\n")
+    (folder / "other.csv").write_text("\r\n".join(other) + "\r\n")
+    with gzip.open(folder / "other.csv.gz", "wt") as file:
+        file.write("\r\n".join(other) + "\r\n")
+    for name, more in (("plain", []), ("other", ["--dates", "tag"])):
+        run("fit", folder / f"{name}.csv", "-t", "ziel", "-o", folder / f"{name}.ivm", "--active", 20, "--drop", "id",
+            "--skip-missing-target", "--quiet", *more)  # fmt: skip
+    return folder
+
+
+def test_other_spellings_are_the_same_table(folder):
+    plain, other = load_model(str(folder / "plain.ivm")), load_model(str(folder / "other.ivm"))
+    assert other.table == plain.table
+    assert other.dates == {"tag": "%d.%m.%Y"}
+    np.testing.assert_array_equal(other.estimator.active_vectors_, plain.estimator.active_vectors_)
+    expected = run("predict", folder / "plain.ivm", folder / "plain.csv", "--proba").stdout
+    for name in ("other.csv", "other.csv.gz"):
+        assert run("predict", folder / "other.ivm", folder / name, "--proba").stdout == expected
+    said = run("evaluate", folder / "other.ivm", folder / "other.csv", "--skip-missing-target").stderr
+    assert "read with a decimal comma" in said
+    assert "3 rows without a target left out" in said
+
+
+def test_rows_without_a_target_are_an_error_unless_they_are_to_be_left_out(folder, tmp_path):
+    fit = ("fit", folder / "plain.csv", "-t", "ziel", "-o", tmp_path / "m.ivm", "--drop", "id")
+    for command in (fit, *((name, folder / "plain.ivm", folder / "plain.csv") for name in ("evaluate", "certify"))):
+        assert "line 2: the target 'ziel' is missing; remove" in run(*command, code=1).stderr
+        assert "say --skip-missing-target" in run(*command, code=1).stderr
+    (tmp_path / "none.csv").write_text("a,y\n1,\n2,\n")
+    none = ("fit", tmp_path / "none.csv", "-t", "y", "-o", tmp_path / "m.ivm", "--skip-missing-target")
+    assert "the target 'y' is missing in all 2 rows" in run(*none, code=1).stderr
+    np.savez(tmp_path / "t.npz", X=np.arange(8.0).reshape(4, 2), y=np.array([0.5, np.nan, 2.5, np.nan]))
+    done = run("fit", tmp_path / "t.npz", "-o", tmp_path / "m.ivm", "--skip-missing-target", "--active", 2)
+    assert "2 rows without a target left out" in done.stderr
+    assert "2 rows, 2 columns" in done.stderr
+
+
+@pytest.mark.parametrize("data", ["plain", "other"])
+def test_columns_that_are_kept(folder, data):
+    model, table = folder / f"{data}.ivm", folder / f"{data}.csv"
+    found = rows_of(run("predict", model, table, "--keep", "id,tag,preis,ziel").stdout)
+    alone = rows_of(run("predict", model, table).stdout)
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        given = list(csv.DictReader(file, delimiter=";" if data == "other" else ","))
+    assert found[0] == ["id", "tag", "preis", "ziel", "prediction"]
+    assert [row[-1:] for row in found] == alone
+    for row, cells in zip(found[1:], given, strict=True):
+        assert (row[0], row[1], row[3]) == (cells["id"], cells["tag"], cells["ziel"])  # dates as they are written
+        assert float(row[2]) == float(cells["preis"].replace(",", "."))
+    assert '"id": "Müller, 0"' in run("predict", model, table, "--keep", "id", "--json").stdout.encode().decode(
+        "unicode_escape"
+    )
+    assert "would be the name of two columns" in run("predict", model, table, "--keep", "id,id", code=2).stderr
+    assert "has no column 'nothing'" in run("predict", model, table, "--keep", "nothing", code=1).stderr
+
+
+def test_dates_that_are_none_or_in_two_orders(folder, tmp_path):
+    fit = ("fit", tmp_path / "d.csv", "-t", "y", "-o", tmp_path / "m.ivm", "--active", 4)
+    lines = [f"0{k}/0{k + 1}/2024,{k % 2}" for k in range(1, 8)]
+    (tmp_path / "d.csv").write_text("day,y\n" + "\n".join(lines) + "\n")
+    assert "holds dates" in run(*fit, code=1).stderr
+    assert "Say --dates 'day' to take them as numbers" in run(*fit, code=1).stderr
+    assert "two ways" in run(*fit, "--dates", "day", code=1).stderr
+    run(*fit, "--dates", "day", "--date-format", "%d/%m/%Y", "--quiet")
+    assert "is for the columns that --dates names" in run(*fit, "--date-format", "%d", code=2).stderr
+    assert "'day' is among --dates" in run(*fit, "--dates", "day", "--drop", "day", code=2).stderr
+    assert "cannot be a date" in run(*fit[:3], "day", *fit[4:], "--dates", "day", "--task", "regress", code=1).stderr
+    (tmp_path / "e.csv").write_text("day\n08/12/2024\n\nsoon\n")
+    said = run("predict", tmp_path / "m.ivm", tmp_path / "e.csv", code=1).stderr
+    assert "line 4, column 'day': 'soon' is no date like the others (%d/%m/%Y)" in said
+
+
+@pytest.mark.parametrize("kernel", ["rbf + linear", "Matern * linear + 0.5 * mlp", "rational_quadratic"])
+def test_kernels_are_sums_and_products_of_names(folder, tmp_path, kernel):
+    fit = ("fit", folder / "plain.csv", "-t", "ziel", "-o", tmp_path / "m.ivm", "--active", 10, "--drop", "id",
+           "--skip-missing-target", "--quiet", "--time", "1s")  # fmt: skip
+    run(*fit, "--kernel", kernel)
+    said = run("inspect", tmp_path / "m.ivm").stdout.lower().replace("_", "")
+    for name in kernel.lower().replace("_", "").replace("+", " ").replace("*", " ").split():
+        assert name in said or name == "0.5"
+    before = (tmp_path / "m.ivm").read_bytes()
+    for wrong, why in (
+        ("rbf +", "is not understood"),
+        ("spline", "'spline' is none"),
+        ("__import__('os')", "understood"),
+    ):
+        assert why in run(*fit, "--kernel", wrong, code=1).stderr
+    assert (tmp_path / "m.ivm").read_bytes() == before
