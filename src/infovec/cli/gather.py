@@ -187,7 +187,7 @@ class _Rows:
         for j, name in zip(np.flatnonzero(kept), np.array(self.wanted.numbers, dtype=object)[kept], strict=True):
             assert self._pile is not None
             gaps = name in self._missing
-            fill = float(self._pile.offset[j]) + float(np.nanmedian(self._pile.column(j)))
+            fill = float(self._pile.offset[j]) + float(np.nanmedian(self._pile.column(int(j))))
             columns.append(NumberColumn(name, "number", fill, gaps and not choices.impute))
         for name, collected in zip(self.wanted.words, self._codes, strict=True):
             if name in empty:

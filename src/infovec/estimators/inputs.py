@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from .._types import Array, Floats, Inputs, Rows
+from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..tables import Encoded, TableSchema, columns_of, is_frame, is_plain
@@ -90,7 +90,7 @@ def _has_gaps(X: object, text: str) -> bool:
     return "Input X contains NaN" in text and not sparse.issparse(X)
 
 
-def _read_table(estimator: Any, X: Any, y: object, real: bool, training: bool) -> Any:
+def _read_table(estimator: Foreign, X: Foreign, y: object, real: bool, training: bool) -> Foreign:
     """Rows of a table as the model takes them; what it is to know of the columns stays with the estimator."""
     if isinstance(X, Encoded):
         matrix, schema = X.matrix, X.schema

@@ -12,7 +12,9 @@ from ..kernels.relevances import column_weights
 from ..learning.separation import MOST_COLUMNS
 from ..machines.defaults import column_spreads
 from ..plain import printable
+from ..tables import TableSchema
 from .fitted import Fitted
+from .tasks import mixed_by_name
 
 __all__ = ["Relevances", "model_relevances"]
 
@@ -125,7 +127,8 @@ def _note(model: Fitted, weight: Floats) -> str:
         alone = (
             "" if _together(model, len(weight)) else "are learned one by one where the evidence asks for it, and else "
         )
-        return f"the length scales of the default kernel {alone}keep their proportions. {_remedy(len(weight))}"
+        remedy = _remedy(len(weight)) if not hasattr(model, "table_") else _remedy_of(model.table_)
+        return f"the length scales of the default kernel {alone}keep their proportions. {remedy}"
     if len(weight) > 1 and np.ptp(weight) == 0.0:
         return f"the kernel has one length scale for all columns. {_remedy(len(weight))}"
     return ""
@@ -139,3 +142,7 @@ def _together(model: Fitted, p: int) -> bool:
 
 def _remedy(p: int) -> str:
     return f"To learn how relevant each one is: kernel=RBF(np.ones({p})) + Bias(), or --ard on the command line"
+
+
+def _remedy_of(table: TableSchema) -> str:
+    return f"To learn how relevant each one is: kernel={mixed_by_name(table, ones=True)}, or --ard on the command line"

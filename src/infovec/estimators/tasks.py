@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
-from .._types import Array, Floats, Inputs, Rows
+from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..kernels.columns import On, as_numbers, parts_of, resolved
@@ -16,7 +16,7 @@ from ..kernels.tasks import GROUPS, ByTask
 from ..shards import FarInputs
 from ..tables import TableSchema
 
-__all__ = ["Grouped", "codes_of", "grouped", "kernel_on", "learn_tasks", "tasks_beside", "with_groups"]
+__all__ = ["Grouped", "codes_of", "grouped", "kernel_on", "learn_tasks", "mixed_by_name", "tasks_beside", "with_groups"]
 
 _LARGEST = 2.0**23  # number of a task that single precision tells from its neighbours, wherever its origin is
 
@@ -108,7 +108,7 @@ def kernel_on(estimator: Any, X: Inputs) -> Kernel | None:
     return found
 
 
-def codes_of(estimator: Any) -> Rows:
+def codes_of(estimator: Foreign) -> Rows:
     """Return the columns of the inputs of a fit that have codes of categories."""
     found: Rows = estimator.table_.codes if hasattr(estimator, "table_") else np.empty(0, dtype=np.intp)
     return found
@@ -122,12 +122,21 @@ def _check_categories(kernel: Kernel, table: TableSchema) -> None:
     wrong = [names[j] for j in codes if j in taken]
     if not wrong:
         return
-    numbers, words = [names[j] for j in range(p) if j not in codes], [names[j] for j in codes]
-    both = f"On(RBF(), {numbers}) * On(Categorical(), {words})" if numbers else f"On(Categorical(), {words})"
     raise ParameterError(
         f"kernel={kernel!r} takes column {wrong[0]!r} for numbers, which has categories. Leave kernel=None, which has "
-        f"a kernel for both; or give each its own, such as {both} + Bias()"
+        f"a kernel for both; or give each its own, such as {mixed_by_name(table)}"
     )
+
+
+def mixed_by_name(table: TableSchema, ones: bool = False) -> str:
+    """Return a kernel for numbers and categories as it is written, with a number for each column if asked for."""
+    names, codes, some = table.names, table.codes.tolist(), 6
+    numbers, words = [name for j, name in enumerate(names) if j not in codes], [names[j] for j in codes]
+    scales, relevances = (f"np.ones({len(numbers)})", f"np.ones({len(words)})") if ones else ("", "")
+    shown = [f"{columns[:some]}".replace("]", ", ...]" if len(columns) > some else "]") for columns in (numbers, words)]
+    parts = [f"On(RBF({scales}), {shown[0]})"] if numbers else []
+    parts += [f"On(Categorical({relevances}), {shown[1]})"] if words else []
+    return f"{' * '.join(parts)} + Bias()"
 
 
 def _check_numbers(tasks: Floats, kernel: ByTask) -> None:

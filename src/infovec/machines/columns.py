@@ -51,7 +51,7 @@ class Columns:
         """Return the units of dense columns, or None where they have a common unit; see ``length_scales``."""
         if not isinstance(X, np.ndarray | FarInputs):
             return None
-        if len(codes):
+        if len(codes) and isinstance(X, np.ndarray):
             return cls._of_mixed(X, weight, rounded, np.asarray(codes, dtype=np.intp))
         deviation, extent = column_spreads(X, weight)
         varying, scales = int(np.sum(extent > 0.0)), length_scales(deviation, extent)
