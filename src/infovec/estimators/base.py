@@ -155,8 +155,9 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-            Or a sequence of objects, for a kernel that takes them. An array that is not in memory (a memory map, one
+        X : array-like, CSR matrix or DataFrame of shape (n_samples, n_features)
+            A DataFrame of pandas or polars may have categories, dates and missing values, an array NaN. Or a sequence
+            of objects, for a kernel that takes them. An array that is not in memory (a memory map, one
             of HDF5 or zarr, ``infovec.datasets.ParquetRows``) stays where it is if it is large. A Dask array or
             dataframe stays on the workers of its cluster, which do the work.
         y : array-like of shape (n_samples,)

@@ -47,7 +47,8 @@ class IVMClassifier(Certifying):
     Parameters
     ----------
     kernel : Kernel, optional
-        Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X.
+        Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X; where some
+        have categories it is multiplied by a ``Categorical`` kernel of those.
     likelihood : {"probit", "logit", "null_category"}, Likelihood or ClassLikelihood
         By name the bias is set from the class frequencies. More than two classes take "probit", or a ClassLikelihood
         that goes with ``multi_class``. "null_category", or a ``NullCategory``, is for rows some of which have no label:
@@ -196,6 +197,9 @@ class IVMClassifier(Certifying):
         Labels of the tasks, if there were ``groups``; their numbers are the last column of ``active_vectors_``.
     n_features_in_ : int
     feature_names_in_ : array of str
+    table_ : TableSchema
+        Where X had categories, dates or missing values: what became of its columns, as ``TableEncoder`` does it.
+        ``active_vectors_`` and the columns of ``kernel_`` are those of the encoded rows.
 
     Examples
     --------

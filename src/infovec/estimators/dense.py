@@ -106,6 +106,8 @@ ModePosterior
         Rows of the training data and seconds of the fit.
     n_features_in_ : int
     feature_names_in_ : array of str
+    table_ : TableSchema
+        As for IVMClassifier.
 
     Examples
     --------
@@ -167,8 +169,8 @@ ModePosterior
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-            Or a sequence of objects, for a kernel that takes them.
+        X : array-like, CSR matrix or DataFrame of shape (n_samples, n_features)
+            As for IVMClassifier. Or a sequence of objects, for a kernel that takes them.
         y : array-like of shape (n_samples,)
             Labels.
 
