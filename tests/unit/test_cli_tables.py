@@ -13,6 +13,7 @@ from infovec.cli.gather import Choices, gather
 from infovec.cli.model import load_model
 from infovec.cli.table import Encoder, Table, stacked
 from infovec.datasets import open_source
+from infovec.errors import ModelFileError
 
 RNG = np.random.default_rng(0)
 
@@ -249,3 +250,17 @@ def test_columns_named_as_categorical_are(run, tmp_path):
     assert '"columns": 3' in done.stdout
     model = load_model(str(tmp_path / "m.ivm"))
     assert [column.categories for column in model.table.words][1] == ("0", "1", "2", "3")
+
+
+def test_tables_of_earlier_versions_are_read():
+    old = {
+        "task": "regress", "target": "y", "target_kind": "number", "numbers": ["a", "b"], "words": [],
+        "fill": [1.0, 2.0],
+        "centre": [0.5, 0.0], "scale": [2.0, 1.0], "sparse": False,
+    }  # fmt: skip
+    table = Table.from_json(old)
+    assert table.features == ("a", "b")
+    assert [column.fill for column in table.schema.columns] == [1.0, 2.0]
+    assert table.schema.plain
+    with pytest.raises(ModelFileError, match="fitted by an earlier version of infovec to a table with words"):
+        Table.from_json({**old, "words": [{"name": "c", "categories": ["x"], "fill": None}]})

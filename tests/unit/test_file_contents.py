@@ -623,7 +623,12 @@ def earlier(**changes):
     return change
 
 
-COLUMN = {"form": "number", "name": "a", "kind": "number", "fill": 0.0, "indicator": False}
+def column(**changes):
+    """A column of numbers as it is in a file."""
+    items = {"form": "number", "name": "a", "kind": "number", "fill": 0.0, "indicator": False, **changes}
+    return {"kind": "dict", "items": items}
+
+
 WORDS = {"form": "category", "name": "c", "kind": "text", "categories": ["red"]}
 TABLES = {
     "scale zero": (described(scale={"kind": "tuple", "items": [0.0] * 3}), "the table's scale must be positive"),
@@ -637,19 +642,22 @@ TABLES = {
     "strange task": (described(task="dance"), "the table's task must be one of"),
     "kind": (described(target_kind="colour"), "the table's target_kind must be number or word"),
     "numbers": (
-        described(schema=[COLUMN], centre=[0.0], scale=[1.0]),
+        described(schema=[column()], centre=[0.0], scale=[1.0]),
         "the model has 3 columns, and its table 1",
     ),
     "another table": (
-        described(schema=[{**COLUMN, "name": name} for name in "abc"]),
+        described(schema=[column(name=name) for name in "abc"]),
         "the model and its table differ in how columns are to be read",
     ),
-    "order": (described(schema=[WORDS, COLUMN, COLUMN]), "the table's schema must be numbers, then words"),
+    "order": (
+        described(schema=[{"kind": "dict", "items": WORDS}, column(), column()]),
+        "the table's schema must be numbers, then words",
+    ),
     "words": (described(schema=[3]), r"the table's columns\[0\] must be a column"),
     "no words": (described(schema=5), "the table must be a list of columns"),
-    "fill": (described(schema=[{**COLUMN, "fill": "x"}]), r"the table's columns\[0\].fill must be a finite number"),
+    "fill": (described(schema=[column(fill="x")]), r"the table's columns\[0\].fill must be a finite number"),
     "earlier words": (
-        earlier(words=[{"name": "c", "categories": ["red"], "fill": None}]),
+        earlier(words=["c"]),
         "fitted by an earlier version",
     ),
     "more": (described(more=1), "the description of the table must have"),

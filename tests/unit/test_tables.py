@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from infovec import TableEncoder
 from infovec.errors import ModelFileError
@@ -172,6 +173,11 @@ def test_it_is_a_transformer():
     assert clone(pipeline[0]).fit(frame).categorical_.tolist() == [0, 2]
     array = np.array([[1.0, NAN], [2.0, 3.0]])
     np.testing.assert_array_equal(TableEncoder().fit_transform(array), [[1, 3, 1], [2, 3, 0]])
+
+
+@parametrize_with_checks([TableEncoder()])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
 
 
 def test_plain_tables_need_no_encoding():

@@ -22,8 +22,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
 
     The graph has one input ``X`` of shape (n, n_features). Its outputs are ``latent_mean`` and ``latent_variance``, of
     shape (n,) or, with more than two classes, (n, n_classes), and ``probability`` (n, n_classes) and ``label`` of a
-    classifier, or ``mean`` and ``std`` of the target of a regressor. It computes in double precision. A model of a table
-    with categories or missing values takes the rows that ``TableEncoder`` makes of it.
+    classifier, or ``mean`` and ``std`` of the target of a regressor. It computes in double precision. A model of a
+    table with categories or missing values takes the rows that ``TableEncoder`` makes of it.
 
     Parameters
     ----------
