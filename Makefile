@@ -1,13 +1,17 @@
 # make demo   train on real data and draw a figure      make test   everything that must hold
 # make docs   the documentation site, in out/docs
-# make test-oldest   the tests with the oldest versions that pyproject.toml allows
+# make dist   sdist and wheel in dist/, as a package index wants them
+# make test-oldest, test-newest   the tests with the oldest versions that pyproject.toml allows, and with the newest
+# there are; make test-versions   both
 # Each does all its own set-up in .venv; a second run is fast.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 OLDEST ?= .venv-oldest
+NEWEST ?= .venv-newest
+DIST   := .venv-dist
 
-.PHONY: demo test test-oldest docs format lint types layers pytest lock clean
+.PHONY: demo test test-oldest test-newest test-versions dist docs format lint types layers pytest lock clean
 
 demo: $(VENV)/ready
 	$(BIN)/python -m infovec.demo --out out
@@ -44,6 +48,25 @@ $(OLDEST)/ready: pyproject.toml tests/oldest.py
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(OLDEST)/constraints.txt -e ".[all,dev]"
 	@touch $@
 
+# Resolved anew by every call: what is the newest changes.
+test-newest: export OPENBLAS_NUM_THREADS = 1
+test-newest: export OMP_NUM_THREADS = 1
+test-newest:
+	$(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager -e ".[all,dev]"
+	$(NEWEST)/bin/python -m pip list --disable-pip-version-check
+	$(NEWEST)/bin/python -m pytest -n 2
+
+test-versions: test-oldest test-newest
+
+# The wheel is built from the sdist, so that both are whole; twine reads them as an index does.
+dist:
+	$(PYTHON) -m venv $(DIST)
+	$(DIST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade build twine
+	rm -rf dist
+	$(DIST)/bin/python -m build --outdir dist .
+	$(DIST)/bin/python -m twine check --strict dist/*
+
 # Warnings are errors. Examples that want data in $INFOVEC_DATA are run where it is set, and shown in any case.
 docs: export OPENBLAS_NUM_THREADS = 1
 docs: $(VENV)/docs-ready
@@ -74,4 +97,4 @@ lock: $(VENV)/ready
 	$(BIN)/$(COMPILE) --extra docs --constraint requirements.lock --output-file docs/requirements.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) $(OLDEST) out docs/auto_examples docs/generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) $(NEWEST) $(DIST) dist out docs/auto_examples docs/generated .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

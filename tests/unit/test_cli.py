@@ -65,6 +65,9 @@ def test_fit_says_how_far_learning_is(folder, monkeypatch, tmp_path):
     assert lines
     for line in lines:
         assert re.search(r"stage \d+ of \d+, step \d+ of at most \d+, about \d+\.\d s left, log evidence -", line)
+    shares = [int(found[1]) for line in lines if (found := re.search(r" \((\d+)%\)$", line))]
+    assert len(shares) == len(lines)
+    assert 0 < shares[0] < shares[-1] <= 100
 
 
 def read(text):

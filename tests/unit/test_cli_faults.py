@@ -64,6 +64,7 @@ def here(files, tmp_path, monkeypatch):
         (tmp_path / name).write_bytes(b"old")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("infovec.demo.compare_on_digits", lambda: None)
+    monkeypatch.setattr("infovec.report.write.render", lambda about: "a report" * 10_000)  # which takes its time
     import_module("matplotlib.font_manager")  # which writes a file of its own when it is first seen
     return tmp_path
 

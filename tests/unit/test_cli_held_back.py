@@ -1,14 +1,19 @@
 """Rows held back, rows that a model was fitted to, and two models on the same rows."""
 
 import json
+import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from sklearn import datasets as sklearn_datasets
 
+from infovec import IVMClassifier, IVMRegressor
 from infovec.cli.commands import infovec
 from infovec.cli.compare import losses
 from infovec.cli.model import load_model
+from infovec.cli.room import model_bytes
 from infovec.datasets import open_source
 from infovec.datasets.held_back import Learned
 from infovec.datasets.sketch import Overlap, Sketch
@@ -216,6 +221,23 @@ def test_whole_numbers_are_held_back_as_any(folder, tmp_path):
         with open_source(str(tmp_path / "n.csv")) as source:
             learned = Learned(source, 0.999, 0)
             assert sum(map(len, learned.blocks(Wanted(("a",), (), "y")))) <= kept + 3
+
+
+@pytest.mark.parametrize(("name", "active"), [("iris", 40), ("diabetes", 300), ("digits", 60)])
+def test_models_are_about_as_large_as_they_are_thought_to_be(tmp_path, name, active):
+    X, y = getattr(sklearn_datasets, f"load_{name}")(return_X_y=True)
+    kind, task = (IVMRegressor, "regress") if name == "diabetes" else (IVMClassifier, "classify")
+    kind(n_active=active, learn=None).fit(X, y).save(tmp_path / "m.ivm")
+    size = (tmp_path / "m.ivm").stat().st_size
+    thought = model_bytes(SimpleNamespace(X=X, target=SimpleNamespace(y=y, task=task)), active)
+    assert size <= thought <= 1.3 * size + 120_000
+
+
+def test_a_disk_without_room_is_said_before_the_fit(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=10_000))
+    monkeypatch.setattr("infovec.cli.fit.build", None)
+    said = run("fit", folder / "train.csv", "-t", "y", "-o", tmp_path / "m.ivm", code=1).stderr
+    assert re.search(r"m\.ivm would take about \d\.\d MB, and .* has 0\.0 MB left: make room", said)
 
 
 def test_active_rows_are_said_per_class_where_they_are(folder):

@@ -51,6 +51,7 @@ def model():
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """A table and a model of it."""
+    import_module("matplotlib.font_manager")  # which writes a file of its own into the home when it is first seen
     folder = tmp_path_factory.mktemp("files")
     X = RNG.normal(size=(60, 2)).round(3)
     lines = [f"{a},{b},{'yes' if a + b > 0 else 'no'}\n" for a, b in X.tolist()]
@@ -337,7 +338,7 @@ def test_a_full_disk_leaves_what_was_there(here, name):
     (here / "many.csv").write_text("a,b,y\n" + "".join(f"{a},{b},no\n" for a, b in RNG.normal(size=(3000, 2))))
     command = {
         "old.ivm": ("fit", "t.csv", "-t", "y", "--active", 30, "--quiet", "-o"),
-        "old.html": ("evaluate", "m.ivm", "t.csv", "--report"),
+        "old.html": ("evaluate", "m.ivm", "many.csv", "--report"),
     }.get(name, ("predict", "m.ivm", "many.csv", "--proba", "-o"))
     import_module("matplotlib.font_manager")  # which writes a file of its own when it is first seen
     with most_bytes(6000):

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import threading
+import urllib.error
 import urllib.parse
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -334,15 +335,21 @@ class OpenML(BaseHTTPRequestHandler):
         "/api/v1/json/data/qualities/7": {"data_qualities": {"quality": [{"name": "NumberOfInstances", "value": "3"}]}},
     }  # fmt: skip
 
+    arff: ClassVar[str] = ARFF
+    packed: ClassVar[bool] = False
+
     def do_GET(self):
         self.asked.append(self.path)
         path = self.path.partition("/limit/")[0]
         file = path in FILES
-        text = ARFF if file else json.dumps(self.pages.get(path, {"error": "no such thing"}))
+        body = (self.arff if file else json.dumps(self.pages.get(path, {"error": "no such thing"}))).encode()
         self.send_response(200 if path in self.pages or file else 412)
-        self.send_header("Content-Length", str(len(text)))
+        if self.packed and self.headers["Accept-encoding"] == "gzip":
+            body = gzip.compress(body)
+            self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(text.encode())
+        self.wfile.write(body)
 
     def log_message(self, *arguments):
         pass
@@ -391,6 +398,100 @@ def test_a_data_set_that_openml_does_not_have_or_gives_in_pieces(openml, monkeyp
         monkeypatch.setattr(openml, "pages", {**openml.pages, path: broken})
         with pytest.raises(DataError, match="OpenML did not give '7'"):
             open_source("openml:7")
+
+
+def changed(openml, monkeypatch, arff, columns, targets, **description):
+    """Let the server have another data set."""
+    pages = {path: json.loads(json.dumps(page)) for path, page in openml.pages.items()}
+    about = pages["/api/v1/json/data/7"]["data_set_description"]
+    about |= {"md5_checksum": hashlib.md5(arff.encode()).hexdigest(), **description}
+    pages["/api/v1/json/data/features/7"]["data_features"]["feature"] = [
+        {"index": str(j), "name": name, "data_type": kind, "is_target": str(name in targets).lower(),
+         "is_ignore": "false", "is_row_identifier": "false", "number_of_missing_values": "0"}
+        for j, (name, kind) in enumerate(columns)
+    ]  # fmt: skip
+    monkeypatch.setattr(openml, "arff", arff)
+    monkeypatch.setattr(openml, "pages", pages)
+
+
+def test_what_openml_sends_packed_and_again_without_a_network(openml, monkeypatch):
+    monkeypatch.setattr(openml, "packed", True)
+    first = whole(open_source("openml:tiny"), Wanted(("size",), ("color",), "kind", "word"))
+    asked = len(openml.asked)
+    again = whole(open_source("openml:TINY"), Wanted(("size",), ("color",), "kind", "word"))
+    assert len(openml.asked) == asked > 3  # the second time it comes from the folder of scikit-learn
+    np.testing.assert_array_equal(again[0], first[0])
+    assert again[1:3] == first[1:3]
+    monkeypatch.setattr(urllib.request, "_opener", urllib.request.build_opener(Nowhere()))
+    assert open_source("openml:7").target == "kind"
+    with pytest.raises(DataError, match=r"OpenML did not give 'other' \(<urlopen error there is no network>\)"):
+        open_source("openml:other")
+
+
+class Nowhere(urllib.request.HTTPSHandler):
+    def https_open(self, request):
+        raise urllib.error.URLError("there is no network")
+
+
+def test_a_damaged_file_of_openml(openml, monkeypatch):
+    changed(openml, monkeypatch, ARFF, [("color", "nominal"), ("size", "numeric"), ("kind", "nominal")], ["kind"],
+            md5_checksum="0" * 32)  # fmt: skip
+    with pytest.raises(DataError, match=r"OpenML did not give '7' .*md5 checksum"):
+        open_source("openml:7")
+
+
+def test_columns_of_texts_come_by_way_of_a_data_frame(openml, monkeypatch):
+    arff = (
+        "@RELATION tiny\n@ATTRIBUTE name STRING\n@ATTRIBUTE size NUMERIC\n@ATTRIBUTE color {red,blue}\n"
+        "@ATTRIBUTE price NUMERIC\n@DATA\n'a b',5,red,1.5\nc,?,blue,2\n?,7,?,3\n"
+    )
+    columns = [("name", "string"), ("size", "numeric"), ("color", "nominal"), ("price", "numeric")]
+    changed(openml, monkeypatch, arff, columns, ["price"])
+    source = open_source("openml:tiny")
+    assert (source.task, source.target) == ("regress", "price")
+    numbers, (names, colors), target, _ = whole(source, Wanted(("size",), ("name", "color"), "price"))
+    np.testing.assert_array_equal(numbers[:, 0], [5, np.nan, 7])
+    assert (names, colors) == (["a b", "c", None], ["red", "blue", None])
+    np.testing.assert_array_equal(target, [1.5, 2, 3])
+    monkeypatch.setattr("infovec.datasets.openml.find_spec", lambda name: None)
+    with pytest.raises(DataError, match="columns of texts, which are read with pandas: pip install pandas"):
+        open_source("openml:7")
+
+
+@pytest.mark.parametrize("targets", [[], ["color", "kind"]])
+def test_a_data_set_without_one_target_has_them_all_as_columns(openml, monkeypatch, targets):
+    changed(openml, monkeypatch, ARFF, [("color", "nominal"), ("size", "numeric"), ("kind", "nominal")], targets,
+            default_target_attribute=",".join(targets))  # fmt: skip
+    source = open_source("openml:tiny")
+    assert (source.target, source.columns) == (None, ("color", "size", "kind"))
+    numbers, (colors,), target, _ = whole(source, Wanted(("size",), ("color",), "kind", "word"))
+    assert (numbers[:, 0].tolist(), colors, target) == ([5, 6, 7], ["red", "blue", None], ["1", "2", "1"])
+
+
+def test_a_target_of_openml_may_be_missing_in_some_rows(openml, monkeypatch):
+    changed(openml, monkeypatch, ARFF, [("color", "nominal"), ("size", "numeric"), ("kind", "nominal")], ["color"],
+            default_target_attribute="color")  # fmt: skip
+    source = open_source("openml:tiny")
+    assert (source.target, source.columns) == ("color", ("color", "size", "kind"))
+    assert whole(source, Wanted(("size",), ("kind",), "color", "word"))[2] == ["red", "blue", None]
+
+
+def test_what_openml_says_of_a_data_set_is_handed_on(openml, monkeypatch):
+    changed(openml, monkeypatch, ARFF, [("color", "nominal"), ("size", "numeric"), ("kind", "nominal")], ["kind"],
+            warning="it is tiny", status="deactivated")  # fmt: skip
+    notes = open_source("openml:7").notes
+    assert any("inactive" in note for note in notes)
+    assert any("raised a warning" in note for note in notes)
+    assert not any("\n" in note for note in notes)
+
+
+def test_any_column_of_a_data_set_can_be_the_target():
+    source = open_source("iris")
+    X, (kinds,), y, _ = whole(source, Wanted(("sepal width (cm)",), ("target",), "petal width (cm)"))
+    data = sklearn_datasets.load_iris()
+    np.testing.assert_array_equal(X[:, 0], data.data[:, 1])
+    np.testing.assert_array_equal(y, data.data[:, 3])
+    assert kinds == data.target_names[data.target].tolist()
 
 
 @pytest.mark.parametrize("name", ["train", "plain", "digit", "tiny", "train.csv", "sub/train.csv", "train:test", "7"])

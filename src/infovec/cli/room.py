@@ -10,6 +10,7 @@ from .gather import Gathered
 __all__ = ["check_room", "model_bytes"]
 
 _HEAD = 100_000  # bytes of a model file beside its arrays
+_COLUMNS = 40  # numbers of an active row beside its inputs: sites, history, weights
 _NUMBER = 8  # bytes
 
 
@@ -19,10 +20,10 @@ def check_room(output: str, gathered: Gathered, options: dict[str, Any]) -> None
 
 
 def model_bytes(gathered: Gathered, active: Any) -> int:
-    """Return about how large a model file becomes: inputs of the active rows, and two triangles, for each class."""
+    """Return about how large a model file becomes: for each class two matrices of the active rows, and their inputs."""
     n, p = gathered.X.shape
     d = min(n, int(active) if isinstance(active, int) else int(np.ceil(active * n)) if active != "auto" else n)
     d = min(d, 5000) if active == "auto" else d
     classes = len(np.unique(gathered.target.y)) if gathered.target.task == "classify" else 1
     machines = classes if classes > 2 else 1
-    return _HEAD + machines * d * (d + min(p, 2000) + 10) * _NUMBER
+    return _HEAD + machines * d * (2 * d + p + _COLUMNS) * _NUMBER

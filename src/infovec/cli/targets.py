@@ -52,8 +52,8 @@ def read_target(values: Floats | Codes, task: str | None, order: tuple[str, ...]
         raise DataError(f"target {name!r} is {found[0]} in all {len(y)} rows; there is nothing to learn")
     if len(found) > max(100, len(y) // 2):
         raise DataError(
-            f"target {name!r} has {len(found)} different labels in {len(y)} rows (such as {found[0]!r}): not classes. "
-            "Name another target, or --task regress for numbers"
+            f"target {name!r} has {len(found)} different labels in {len(y)} rows (such as {found.tolist()[0]!r}): not "
+            "classes. Name another target, or --task regress for numbers"
         )
     return Target(y, task, _categories(found, order, name) if task == "ordinal" else None)
 

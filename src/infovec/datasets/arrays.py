@@ -67,7 +67,7 @@ class ArrayTable(Source):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return self._inputs if self.target is None else (*self._inputs, self.target)
+        return self._inputs if self.target is None or self._y is None else (*self._inputs, self.target)
 
     def kinds(self) -> dict[str, Kind]:
         found: dict[str, Kind] = {name: "word" if name in self._words else "number" for name in self._inputs}

@@ -5,7 +5,7 @@ import socket
 import warnings
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from importlib.util import find_spec
 from typing import Any
@@ -48,11 +48,17 @@ def load_openml(name: str, scheme: str) -> ArrayTable:
 
 
 def _fetched(which: dict[str, Any]) -> Any:
-    """Return the data set as arrays, or, where it has columns of texts, as a data frame."""
+    """Return the data set as arrays, or, where it has columns of texts, as a data frame.
+
+    Where it does not name one target that is known in every row, the target is a column like the others.
+    """
     options = {"parser": "liac-arff", "n_retries": 1, "delay": 0.5}
     try:
-        bunch = datasets.fetch_openml(**which, as_frame=False, **options)
-        return bunch if len(bunch.target_names) == 1 else _without_target(which, options)
+        with suppress(IndexError):  # of a class that is missing
+            bunch = datasets.fetch_openml(**which, as_frame=False, **options)
+            if len(bunch.target_names) == 1:
+                return bunch
+        return datasets.fetch_openml(**which, as_frame=False, target_column=None, **options)
     except ValueError as error:
         if _TEXTS not in str(error):
             raise
@@ -61,17 +67,15 @@ def _fetched(which: dict[str, Any]) -> Any:
     return datasets.fetch_openml(**which, as_frame=True, **options)
 
 
-def _without_target(which: dict[str, Any], options: dict[str, Any]) -> Any:
-    """Return all columns of a data set that does not say which one is to be predicted, or names several."""
-    return datasets.fetch_openml(**which, as_frame=False, target_column=None, **options)
-
-
 def _table(name: str, bunch: Any, notes: list[str]) -> ArrayTable:
     X, words = _frame(bunch.data) if hasattr(bunch.data, "columns") else _arrays(bunch)
     names = [str(column) for column in bunch.feature_names]
     targets = list(bunch.target_names or [])
     if len(targets) != 1:
-        return ArrayTable(name, X, None, names, words=words, notes=notes)
+        table = ArrayTable(name, X, None, names, words=words, notes=notes)
+        usual = str(bunch.details.get("default_target_attribute", ""))
+        table.target = usual if usual in names else None
+        return table
     y = np.asarray(bunch.target)
     if y.dtype.kind == "O":
         y = np.array([_text(value) for value in y.tolist()], dtype=object)

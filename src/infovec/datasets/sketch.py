@@ -103,7 +103,7 @@ class Overlap:
         """Look up rows."""
         hashes = self._sketch.hashes(wanted, block)
         sample = hashes[hashes <= self._sketch.largest]
-        self._found += int(np.isin(sample, self._sketch.smallest).sum())
+        self._found += int(np.isin(sample, self._sketch.smallest, kind="sort").sum())
         self._of += len(sample)
         self.rows += len(block)
 

@@ -97,7 +97,7 @@ def _first_with_key(keys: Array) -> Rows:
     twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     del ordered
     if twice.size:
-        at = np.flatnonzero(np.isin(keys, twice))
+        at = np.flatnonzero(np.isin(keys, twice, kind="sort"))
         first, index = np.unique(keys[at], return_index=True, return_inverse=True)[1:]
         found[at] = at[first[index]]
     return found
