@@ -170,7 +170,11 @@ def test_kernels_that_take_categories_for_numbers_are_refused():
     frame, f = table()
     with pytest.raises(ValueError, match=r"takes column 'sex' for numbers.*On\(RBF\(\), \['age', 'when'\]\)"):
         IVMRegressor(kernel=RBF() + Bias()).fit(frame, f)
-    kernel = On(RBF([10.0, 100.0]), ["age", "when"]) * On(Categorical(), ["sex", "city", "age is missing"]) + Bias()
+    kernel = (
+        On(RBF([10.0, 100.0]), ["age", "when"])
+        * On(Categorical(), ["sex", "city", "age is missing", "city is missing"])
+        + Bias()
+    )
     assert made(IVMRegressor, kernel=kernel).fit(frame, f).score(frame, f) > 0.8
 
 

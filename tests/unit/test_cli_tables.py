@@ -144,7 +144,7 @@ def test_gathered_rows_are_those_of_the_encoder(mixed):
     path, *_ = mixed
     gathered = gather(open_source(str(path)), Choices("score"), lambda n: None)
     assert gathered.table.features == ("size", "weight", "color")
-    assert gathered.table.schema.names == ["size", "weight", "color", "weight is missing"]
+    assert gathered.table.schema.names == ["size", "weight", "color", "weight is missing", "color is missing"]
     again = Table.from_json(gathered.table.to_json())
     assert again == gathered.table
     encode = Encoder(again, "mixed.csv")

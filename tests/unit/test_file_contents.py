@@ -629,7 +629,7 @@ def column(**changes):
     return {"kind": "dict", "items": items}
 
 
-WORDS = {"form": "category", "name": "c", "kind": "text", "categories": ["red"]}
+WORDS = {"form": "category", "name": "c", "kind": "text", "categories": ["red"], "fill": 0, "indicator": False}
 TABLES = {
     "scale zero": (described(scale={"kind": "tuple", "items": [0.0] * 3}), "the table's scale must be positive"),
     "scale text": (described(scale="x"), "the table's scale must be a list"),

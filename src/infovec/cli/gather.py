@@ -194,7 +194,8 @@ class _Rows:
                 continue
             words, own = collected.sorted()
             check_words(self.name, name, words, self.count, name in choices.categorical)
-            columns.append(CategoryColumn(name, "text", words))
+            commonest = int(np.argmax(np.bincount(own[own >= 0], minlength=len(words))))
+            columns.append(CategoryColumn(name, "text", words, commonest, name in self._missing))
             codes.append(own)
         return TableSchema(tuple(columns)), codes
 
@@ -220,7 +221,9 @@ class _Rows:
                 X[:, gap], gap = missing, gap + 1
         for j, (own, column) in enumerate(zip(codes, schema.columns[p:], strict=True), start=p):
             assert isinstance(column, CategoryColumn)
-            X[:, j] = np.where(own < 0, len(column.categories), own)
+            X[:, j] = np.where(own < 0, column.fill, own)
+            if column.indicator:
+                X[:, gap], gap = own < 0, gap + 1
         table = self._table(choices, target, schema, np.zeros(schema.width), np.ones(schema.width))
         return Gathered(Encoded(X, schema), target, table, notes)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import ModelFileError, ParameterError
-from ..persistence.values import flag, must, number, text
+from ..persistence.values import flag, must, number, text, whole
 from .raw import Raw, coded
 
 __all__ = ["CategoryColumn", "Column", "NumberColumn", "RankColumn", "column_from_json", "learned"]
@@ -88,24 +88,29 @@ class RankColumn:
 
 @dataclass(frozen=True)
 class CategoryColumn:
-    """A column of categories: the number of each, one more for missing values, and -1 for all others."""
+    """A column of categories: the number of each, and -1 for all others.
+
+    A missing one is the commonest, if one more column says where that is, and else none of them.
+    """
 
     form: ClassVar[str] = "category"
-    indicator: ClassVar[bool] = False
     name: str
     kind: str  # "text" or "label"
     categories: tuple[str, ...]
+    fill: int  # number of the commonest
+    indicator: bool
 
     def encoded(self, raw: Raw) -> tuple[Floats, Any]:
-        """Return the numbers of categories; missing ones are a category, and so not missing."""
+        """Return the numbers of categories, and which are missing."""
         known = ("text", "label", "rank") if self.kind == "text" else ("text", "label", "rank", "number")
         _must_be_alike(self.name, self.kind, raw, known)
         codes = coded(raw, self.categories)
-        return np.where(codes == -2, len(self.categories), codes).astype(np.float64), np.zeros(len(codes), dtype=bool)
+        missing = codes == -2
+        return np.where(missing, self.fill if self.indicator else -1, codes).astype(np.float64), missing
 
     def written(self, value: float) -> str | None:
         """Return the category of a number."""
-        return [*self.categories, "missing", "new"][int(value)]
+        return [*self.categories, "new"][int(value)]
 
 
 Column: TypeAlias = NumberColumn | RankColumn | CategoryColumn
@@ -118,8 +123,9 @@ def learned(raw: Raw) -> Column:
     if raw.kind == "nothing":
         return NumberColumn(raw.name, "nothing", 0.0, False)
     if raw.kind in ("text", "label"):
-        there = np.unique(raw.values[~missing])
-        return CategoryColumn(raw.name, raw.kind, tuple(sorted(raw.words[k] for k in there)))
+        there, count = np.unique(raw.values[~missing], return_counts=True)
+        counted = dict(sorted((raw.words[k], n) for k, n in zip(there, count.tolist(), strict=True)))
+        return CategoryColumn(raw.name, raw.kind, tuple(counted), int(np.argmax([*counted.values()])), some)
     values = raw.values[~missing].astype(np.float64)
     _check_size(raw.name, values)
     fill = float(np.median(values))
@@ -166,7 +172,9 @@ def column_from_json(data: Any, where: str) -> Column:
     name = text(data["name"], f"{where}.name")
     if form is CategoryColumn:
         must(data["kind"] in ("text", "label"), f"{where}.kind", "text or label", data["kind"])
-        return CategoryColumn(name, data["kind"], _words(data["categories"], f"{where}.categories"))
+        words = _words(data["categories"], f"{where}.categories")
+        fill = whole(data["fill"], f"{where}.fill", 0, max(0, len(words) - 1))
+        return CategoryColumn(name, data["kind"], words, fill, flag(data["indicator"], f"{where}.indicator"))
     fill, indicator = number(data["fill"], f"{where}.fill"), flag(data["indicator"], f"{where}.indicator")
     if form is RankColumn:
         return RankColumn(name, _words(data["order"], f"{where}.order"), fill, indicator)

@@ -22,7 +22,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     sees, and for pipelines. There is one column for each of the table, in its order: numbers; days since 1970 for
     dates, days for durations and times of day; the place of ordered categories (a pandas Categorical with
     ``ordered=True``); and the number of any other category, in the order of their names. A missing number is replaced
-    by the median, and a further column, after all others, says where that was; a missing category is one more category.
+    by the median and a missing category by the commonest, and a further column, after all others, says where that was.
     A category that is new is -1.
 
     Attributes
@@ -40,9 +40,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> table = pd.DataFrame({"age": [31.0, None, 54.0], "colour": ["red", "blue", None]})
     >>> encoder = TableEncoder().fit(table)
     >>> encoder.transform(table).tolist()
-    [[31.0, 1.0, 0.0], [42.5, 0.0, 1.0], [54.0, 2.0, 0.0]]
+    [[31.0, 1.0, 0.0, 0.0], [42.5, 0.0, 1.0, 0.0], [54.0, 0.0, 0.0, 1.0]]
     >>> encoder.get_feature_names_out().tolist()
-    ['age', 'colour', 'age is missing']
+    ['age', 'colour', 'age is missing', 'colour is missing']
     """
 
     def __sklearn_tags__(self) -> Any:

@@ -98,7 +98,7 @@ class TableSchema:
             found[:, j], missing = column.encoded(raw)
             if column.indicator:
                 gaps.append(missing)
-            elif missing.any():
+            elif missing.any() and not isinstance(column, CategoryColumn):
                 new.append(column.name)
         for k, missing in enumerate(gaps):
             found[:, len(self.columns) + k] = missing
@@ -112,7 +112,7 @@ class TableSchema:
     def one_hot(self, X: Floats) -> Floats:
         """Return rows of the model with a column of zeros and ones for each category."""
         parts = [
-            X[:, j, None] == np.arange(len(column.categories) + 1) if isinstance(column, CategoryColumn) else X[:, [j]]
+            X[:, j, None] == np.arange(len(column.categories)) if isinstance(column, CategoryColumn) else X[:, [j]]
             for j, column in enumerate(self.columns)
         ]
         return np.hstack([*parts, X[:, len(self.columns) :]]).astype(np.float64)
