@@ -68,9 +68,9 @@ def partial_dependence(model: Any, X: Floats, column: int, values: Floats, draws
             low, high = np.quantile(_given(model, functions, mean.ndim), _LEVELS, axis=0)
             lows.append(low)
             highs.append(high)
-    band = (np.array(lows), np.array(highs)) if known else (None, None)
+    ends = (np.array(lows), np.array(highs)) if known else (None, None)
     words = None if table is None else table.words(column, values)
-    return Dependence(column, np.asarray(values), np.array(means), *band, words=words)
+    return Dependence(column, np.asarray(values), np.array(means), ends[0], ends[1], words)
 
 
 def _predicted(model: Any, X: Floats) -> Floats:

@@ -173,8 +173,8 @@ def column_from_json(data: Any, where: str) -> Column:
     if form is CategoryColumn:
         must(data["kind"] in ("text", "label"), f"{where}.kind", "text or label", data["kind"])
         words = _words(data["categories"], f"{where}.categories")
-        fill = whole(data["fill"], f"{where}.fill", 0, max(0, len(words) - 1))
-        return CategoryColumn(name, data["kind"], words, fill, flag(data["indicator"], f"{where}.indicator"))
+        commonest = whole(data["fill"], f"{where}.fill", 0, max(0, len(words) - 1))
+        return CategoryColumn(name, data["kind"], words, commonest, flag(data["indicator"], f"{where}.indicator"))
     fill, indicator = number(data["fill"], f"{where}.fill"), flag(data["indicator"], f"{where}.indicator")
     if form is RankColumn:
         return RankColumn(name, _words(data["order"], f"{where}.order"), fill, indicator)
