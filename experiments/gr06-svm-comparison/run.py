@@ -24,8 +24,11 @@ __all__ = ["FULL", "QUICK", "Sizes", "run"]
 PAPER = json.loads((Path(__file__).parent / "expected.json").read_text())
 ROWS = {"segment": 250, "dna": 300, "letter-abe": 280, "waveform": 150, "satimage": 1000}
 SAMPLES = {False: 100, True: 500}  # of the importance sampler, for one precision and for one of each column
+FIRST = 20  # number of the first partition; methods and settings were looked at on those before
+FOLDS = 5
 RISE = {"letter-abe": 0.1}  # share of the bound, of all others one hundredth
 EACH = {"VBGPS": False, "VBGPM": True, "evidence, one": False, "evidence, each": True}
+CHOICES = {"chosen of the sampler's": ("VBGPS", "VBGPM"), "chosen of all": tuple(EACH)}  # by training rows left out
 Row = dict[str, Any]
 
 
@@ -75,20 +78,35 @@ def _kernel(method: str, name: str, data: Split, seed: int) -> Kernel:
     ).kernel  # fmt: skip
 
 
+def _left_out(kernel: Kernel, data: Split, seed: int) -> float:
+    """Mean log loss of training rows left out in turn, a fifth at a time, with the kernel of all of them."""
+    likelihood, lost = probit_of(int(data.y.max()) + 1), 0.0
+    fold = np.random.default_rng(seed).permutation(len(data.y)) % FOLDS
+    for k in range(FOLDS):
+        rest, own = fold != k, np.flatnonzero(fold == k)
+        posterior = fit_bound(data.X[rest], data.y[rest], kernel, likelihood).posterior
+        lost -= float(posterior.log_proba(data.X[own], likelihood)[np.arange(len(own)), data.y[own]].sum())
+    return lost / len(data.y)
+
+
 def run(quick: bool, sizes: Sizes | None = None) -> list[Row]:
     """Return rows of paper, ours and difference; errors are means over the partitions."""
     sizes = sizes or (QUICK if quick else FULL)
     rows: list[Row] = []
     for name in sizes.names:
         found: dict[str, list[float]] = {}
-        for seed in range(sizes.partitions):
+        for seed in range(FIRST, FIRST + sizes.partitions):
             data = partition(name, seed, sizes.test_rows)
             found.setdefault("MWVS", []).append(svm_error(data))
-            likelihood = probit_of(int(data.y.max()) + 1)
+            likelihood, left_out = probit_of(int(data.y.max()) + 1), dict[str, float]()
             for method in sizes.methods:
                 kernel = _kernel(method, name, data, seed)
                 posterior = fit_bound(data.X, data.y, kernel, likelihood).posterior
                 found.setdefault(method, []).append(error(posterior.mean(data.X_test), data.y_test))
+                left_out[method] = _left_out(kernel, data, seed)
+            for words, some in CHOICES.items():
+                best = min((method for method in some if method in left_out), key=left_out.__getitem__)
+                found.setdefault(words, []).append(found[best][-1])
             print(
                 f"{name}, partition {seed + 1}: { ({k: round(v[-1], 2) for k, v in found.items()}) }", file=sys.stderr
             )
@@ -101,8 +119,7 @@ def _compared(name: str, found: dict[str, list[float]]) -> list[Row]:
     rows = [compare(f"{name} {method}: error %", printed.get(method), value) for method, value in mean.items()]
     best = min(("VBGPM", "VBGPS"), key=printed.__getitem__)
     spread = PAPER["deviations"][name][PAPER["deviations"]["columns"].index(best)]
-    for words, some in (("the better variant of the sampler", ("VBGPS", "VBGPM")), ("the best of all", EACH)):
-        values = [mean[method] for method in some if method in mean]
-        off = float((min(values) - printed[best]) / spread)
+    for words in CHOICES:
+        off = float((mean[words] - printed[best]) / spread)
         rows.append(claim(f"{name}, {words}: standard deviations above {best}", "< 2", off, bool(off < 2.0)))
     return rows

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ._types import Array, Floats, Foreign
-from .active_learning import CANDIDATE_SCORES, choose_batch
+from .active_learning import CANDIDATE_SCORES, PREDICTION, best_batch, some_to_predict
 from .errors import ParameterError
 
 try:
@@ -25,12 +25,12 @@ class InformationSampling(SingleAnnotatorPoolQueryStrategy):  # type: ignore[mis
 
     Parameters
     ----------
-    score : {"information", "entropy", "variance", "margin"}
-        As for ``score_candidates``.
+    score : {"information", "prediction", "entropy", "variance", "margin"}
+        As for ``suggest``; with "prediction" the candidates stand for the rows that are to be predicted.
     missing_label : scalar
         What stands for a label that is not known.
     random_state : int, RandomState or None
-        Kept for scikit-activeml; nothing is drawn.
+        Draws some of the candidates for "prediction".
     """
 
     def __init__(
@@ -75,15 +75,17 @@ class InformationSampling(SingleAnnotatorPoolQueryStrategy):  # type: ignore[mis
         X, y, candidates, n, return_utilities = self._validate_data(
             X, y, candidates, batch_size, return_utilities, reset=True
         )
-        if not isinstance(self.score, str) or self.score not in CANDIDATE_SCORES:
-            raise ParameterError(f"score must be one of {list(CANDIDATE_SCORES)}, got {self.score!r}")
+        if not isinstance(self.score, str) or self.score not in (*CANDIDATE_SCORES, PREDICTION):
+            raise ParameterError(f"score must be one of {[*CANDIDATE_SCORES, PREDICTION]}, got {self.score!r}")
         inputs, mapping = self._transform_candidates(candidates, X, y)
         model = estimator
         if fit_estimator:
             known = is_labeled(y, missing_label=self.missing_label_)
             model = clone(estimator).fit(X[known], y[known])
-        likelihood, score = model.likelihood_.for_new_rows(), CANDIDATE_SCORES[self.score]
-        batch = choose_batch(model.posterior_, likelihood, model._read(inputs), n, score, thorough=return_utilities)
+        pool = model._read(inputs)
+        others = some_to_predict(pool, self.random_state_)
+        told = model.posterior_, model.likelihood_.for_new_rows(), pool, n, self.score, others
+        batch = best_batch(*told, thorough=return_utilities)
         rows = batch.rows if mapping is None else mapping[batch.rows]
         if not return_utilities:
             return rows

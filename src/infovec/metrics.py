@@ -33,6 +33,16 @@ class ErrorReject(NamedTuple):
         """Share of errors when at least this share of the rows is rejected."""
         return float(self.error[min(int(np.searchsorted(self.rejected, share - 1e-12)), len(self.error) - 1)])
 
+    def cost(self, reject: float) -> Floats:
+        r"""Mean cost of a row at every point of the curve, where an error costs one and a rejection ``reject``.
+
+        .. math:: C(r) = (1 - r) \, e(r) + r \, c
+
+        Where probabilities are right it is least where ``predict(X, reject=c)`` rejects: rows whose most probable class
+        is wrong with a probability above c (Chow 1970).
+        """
+        return (1.0 - self.rejected) * self.error + reject * self.rejected
+
 
 class Reliability(NamedTuple):
     """Rows in bins of predicted probability; empty bins are left out."""

@@ -1,6 +1,16 @@
-"""Text of unknown origin, made harmless to look at."""
+"""Text of unknown origin, made harmless to look at, also in the small pieces of HTML that notebooks show."""
 
-__all__ = ["printable", "without_formula"]
+from collections.abc import Sequence
+from html import escape
+
+__all__ = ["bars", "frame", "pairs", "printable", "without_formula", "words"]
+
+_STYLE = (
+    "font:13px/1.45 system-ui,sans-serif;display:inline-block;padding:.5em .8em;border:1px solid #8886;"
+    "border-radius:6px;color:inherit;background:transparent;max-width:100%;overflow-x:auto"
+)
+_CELL = "padding:.1em .8em .1em 0;text-align:left;background:transparent;vertical-align:top"
+_BAR = "display:inline-block;height:.7em;background:#4a8fd4;border-radius:2px"
 
 _FORMULA = tuple("=+-@\t\r\n＝＋－＠")  # what a cell begins with that a spreadsheet computes
 
@@ -38,3 +48,34 @@ def without_formula(word: str) -> str:
     except ValueError:
         return f"'{word}"
     return word
+
+
+def words(text: object) -> str:
+    """Return a text as HTML that shows it as it is, and does nothing."""
+    return escape(printable(text))
+
+
+def frame(title: object, *parts: str) -> str:
+    """Return a box with a title; its colours are those around it, so that it is as light or as dark."""
+    return f'<div style="{_STYLE}"><b>{words(title)}</b>{"".join(parts)}</div>'
+
+
+def pairs(rows: Sequence[tuple[object, object]]) -> str:
+    """Return a table of names and values."""
+    lines = [
+        f'<tr style="background:transparent"><td style="{_CELL};opacity:.7">{words(name)}</td>'
+        f'<td style="{_CELL}">{words(value)}</td></tr>'
+        for name, value in rows
+    ]
+    return f'<table style="border-collapse:collapse;margin:.3em 0 0;border:0">{"".join(lines)}</table>'
+
+
+def bars(rows: Sequence[tuple[object, float, object]]) -> str:
+    """Return a table of names, shares between zero and one as bars, and remarks."""
+    lines = [
+        f'<tr style="background:transparent"><td style="{_CELL}">{words(name)}</td>'
+        f'<td style="{_CELL};min-width:8em"><span style="{_BAR};width:{max(8.0 * share, 0.05):.2f}em"></span></td>'
+        f'<td style="{_CELL};opacity:.7">{words(remark)}</td></tr>'
+        for name, share, remark in rows
+    ]
+    return f'<table style="border-collapse:collapse;margin:.3em 0 0;border:0">{"".join(lines)}</table>'

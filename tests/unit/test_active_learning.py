@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from oracles import (
     greedy_batch,
+    information_between_labels,
     information_of_additive_noise,
     information_of_classes,
     information_of_labels,
@@ -22,6 +23,7 @@ from infovec.active_learning import (
     expected_precision,
     in_blocks,
     information,
+    predicted_information,
 )
 from infovec.errors import ParameterError
 from infovec.kernels import RBF
@@ -393,3 +395,89 @@ def test_what_cannot_be_asked_is_refused():
         model.suggest(POOL, 0)
     with pytest.raises(ParameterError, match="score must be one of"):
         model.score_candidates(POOL, "surprise")
+
+
+def test_two_classes_that_race_are_a_probit_of_their_difference():
+    rng = np.random.default_rng(0)
+    mean, var = 2.0 * rng.normal(size=(6, 2)), np.exp(rng.normal(size=(6, 2)))
+    wanted = [
+        information_of_labels(
+            lambda y, f: norm.logcdf(y * f), (m[0] - m[1]) / np.sqrt(2.0), 0.5 * v.sum(), [-1.0, 1.0], [0.0], 1.0
+        )
+        for m, v in zip(mean, var, strict=True)
+    ]
+    np.testing.assert_allclose(information(MultivariateProbit(np.zeros(2)), mean, var), wanted, atol=1e-10)
+
+
+@pytest.mark.parametrize("mean", [[0.0, 0.0], [1.5, -0.5], [-2.0, 1.0]])
+@pytest.mark.parametrize(("a", "b"), [(0.3, 0.5), (4.0, 2.0)])
+def test_information_between_two_labels_is_that_of_the_bivariate_normal_in_the_limit(mean, a, b):
+    missed = []
+    for rho in (0.4, 0.1, 0.025):
+        c = rho * np.sqrt(a * b)
+        wanted = information_between_labels(np.array(mean), np.array([[a, c], [c, b]]))
+        nu = expected_precision(Probit(), np.array(mean), np.array([a, b]))
+        found = predicted_information(np.array([[c]]), nu[:1], nu[1:])[0]
+        missed.append(abs(found / wanted - 1.0))
+    assert missed[0] < 0.5
+    assert missed[2] < 0.3 * missed[0] + 1e-3
+    assert missed[2] < 0.05
+
+
+def test_information_between_targets_of_gaussian_noise_is_exact():
+    a, b, c, noise = 2.0, 0.7, 0.9, 0.3
+    nu = expected_precision(Gaussian(noise), np.zeros(2), np.array([a, b]))
+    rho = c / np.sqrt((a + noise) * (b + noise))
+    found = predicted_information(np.array([[c]]), nu[:1], nu[1:])
+    np.testing.assert_allclose(found, -0.5 * np.log(1.0 - rho**2), rtol=1e-12)
+
+
+@each_form
+def test_every_form_asks_for_what_it_predicts(kind, form, y):
+    model = kind(n_active=15, **FIXED, **form).fit(X[:60], y[:60])
+    values = model.score_candidates(POOL[:30], "prediction")
+    assert np.all(np.isfinite(values) & (values >= 0.0))
+    rows, scores = model.suggest(POOL[:30], 3, "prediction", return_scores=True)
+    assert rows[0] == np.argmax(values)
+    assert scores[0] == pytest.approx(values[rows[0]])
+    assert len(set(rows.tolist())) == 3
+
+
+def test_a_batch_to_predict_is_that_of_the_whole_covariance_matrix():
+    model = IVMClassifier(n_active=30, **FIXED).fit(X, TWO)
+    Z, m, s = POOL[:100], 40, 0.4
+    model.likelihood_ = model.likelihood_.with_spread(s)
+    posterior, lik = model.posterior_, model.likelihood_.with_spread(1.0)
+    K = model.kernel_(Z, posterior.X) @ posterior.reduction.T
+    cov, mean, chosen = s * (model.kernel_(Z) - K @ K.T), posterior.mean(Z), []
+    for _ in range(6):
+        nu = expected_precision(lik, mean, np.diagonal(cov))
+        value = -0.5 * np.log1p(-(cov[:, -m:] ** 2) * np.outer(nu, nu[-m:])).mean(axis=1)
+        value[chosen] = -np.inf
+        best = int(np.argmax(value))
+        chosen.append(best)
+        cov = cov - nu[best] * np.outer(cov[:, best], cov[best])
+    assert model.suggest(Z, 6, "prediction", to_predict=Z[-m:]).tolist() == chosen
+
+
+def test_a_row_that_is_like_no_other_is_not_worth_a_question():
+    model = IVMClassifier(n_active=30, **FIXED).fit(X, TWO)
+    far = np.concatenate([POOL[:200], [[30.0, 30.0]]])
+    assert np.argmax(model.score_candidates(far, "variance")) == 200
+    assert np.argmin(model.score_candidates(far, "prediction", to_predict=POOL[:200])) == 200
+    assert model.suggest(far, 1, "variance")[0] == 200
+    assert model.suggest(far, 1, "prediction")[0] != 200
+
+
+def test_what_is_predicted_is_a_sample_of_a_stream(monkeypatch):
+    import infovec.estimators.asking as asking
+
+    model = IVMClassifier(n_active=20, **FIXED).fit(X, TWO)
+    monkeypatch.setattr(asking, "_PIECE", 70)
+    monkeypatch.setattr(asking, "MOST_PREDICTED", 50)
+    search = asking.Search(model, 2, "prediction")
+    for start in range(0, 300, 70):
+        search.add(POOL[start : start + 70])
+    places = [int(np.flatnonzero((row == POOL).all(axis=1))[0]) for row in search._to_predict]
+    assert len(set(places)) == 50
+    assert 80 < np.mean(places) < 220

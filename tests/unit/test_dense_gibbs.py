@@ -21,11 +21,14 @@ from infovec.dense import (
     spectrum,
     split_r_hat,
 )
+from infovec.dense import leaps as of_leaps
 from infovec.dense.annealing import _bennett, _log_ratio
 from infovec.dense.kernel_sampler import _Chain, _Model
+from infovec.dense.leaps import Base, Leaps, State
 from infovec.dense.sampler import latent_given
-from infovec.errors import NotPositiveDefinite
+from infovec.errors import NotConverged, NotPositiveDefinite
 from infovec.kernels import RBF, Matern
+from infovec.runtime import work_within
 
 ROWS, LABELS = np.array([-1.0, 1.4, -0.2, 0.5]), np.array([0, 2, 1, 1])
 KERNEL = Matern(1.0, 3.0, nu=0.5)
@@ -131,6 +134,80 @@ def test_gibbs_equals_brute_force():
     assert np.max(np.abs(found.proba - truth.proba_at(0.9)) / found.error) < 4.0
 
 
+def test_there_are_no_leaps_without_room_or_without_an_approximation(monkeypatch):
+    spec = spectrum(KERNEL(ROWS[:, None]))
+    with work_within(2.0**29):
+        assert Leaps.where_there_is_room(spec, LABELS, 3) is None
+        assert gibbs(spec, LABELS, 3, 8, np.random.default_rng(0), burn_in=2).auxiliary.shape == (4, 2, 4, 3)
+    assert Leaps.where_there_is_room(spec, LABELS, 3) is not None
+    assert np.all(np.isfinite(gibbs(spec.times(1e20), LABELS, 3, 8, np.random.default_rng(0), burn_in=2).mean))
+
+    assert Leaps.where_there_is_room(spec.times(1e20), LABELS, 3) is None
+
+    def fails(*_):
+        raise NotConverged("no mode")
+
+    monkeypatch.setattr(of_leaps, "laplace", fails)
+    assert Leaps.where_there_is_room(spec, LABELS, 3) is None
+
+
+@pytest.mark.parametrize("stacked", [False, True], ids=["shared", "separate"])
+def test_leaps_alone_have_the_posterior(stacked):
+    """Without any sweep; the latent values of rows forget what they were within a few leaps."""
+    rng = np.random.default_rng(6)
+    K, k = KERNEL(ROWS[:, None]), 500
+    spec = spectrum(np.stack([K] * 3) if stacked else K)
+    leaps = Leaps.where_there_is_room(spec, LABELS, 3)
+    M, draws = np.sqrt(3.0) * rng.normal(size=(4, k, 3)), []
+    for step in range(90):
+        M = leaps(M, rng, learn=step < 30)
+        if step >= 30:
+            draws.append(M - M.mean(axis=2, keepdims=True))
+    draws = np.stack(draws).transpose(2, 0, 1, 3)
+    mean, error = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1)) / np.sqrt(effective_sample_size(draws))
+    assert np.all(error < 0.02)
+    assert np.max(np.abs(mean - MarkovRace(ROWS, LABELS, 3.0, 1.0).mean()) / error) < 4.0
+
+
+def test_the_base_of_leaps_is_the_normal_approximation():
+    """Its covariance, draws from it, and that short steps keep the energy to their square."""
+    rng, K = np.random.default_rng(0), np.stack([c * KERNEL(ROWS[:, None]) for c in (1.0, 4.0, 0.5)])
+    base = Base.of(spectrum(K), LABELS, 3)
+    W = np.zeros((12, 12))
+    for n, p in enumerate(base.pi):
+        W[n::4, n::4] = np.diag(p) - np.outer(p, p)
+    prior = np.zeros((12, 12))
+    for c in range(3):
+        prior[4 * c : 4 * c + 4, 4 * c : 4 * c + 4] = K[c]
+    cov = np.linalg.inv(np.linalg.inv(prior) + W)
+    A = rng.normal(size=(4, 2, 3))
+    flat = A.transpose(2, 0, 1).reshape(12, 2)
+    np.testing.assert_allclose(base.covariance_times(A).transpose(2, 0, 1).reshape(12, 2), cov @ flat, atol=1e-10)
+    np.testing.assert_allclose(base.curvature_times(A).transpose(2, 0, 1).reshape(12, 2), W @ flat, atol=1e-12)
+    drawn = base.draw((4, 40000, 3), rng).transpose(2, 0, 1).reshape(12, -1)
+    spread = np.sqrt((cov**2 + np.outer(np.diag(cov), np.diag(cov))) / 40000)
+    assert np.max(np.abs(drawn @ drawn.T / 40000 - cov) / spread) < 4.8
+    leaps, lost = Leaps(base, LABELS), []
+    start = State(3.0 * rng.normal(size=(4, 50, 3)), rng.normal(size=(4, 50)))
+    for count in (20, 40):
+        chance = leaps.leap(start, np.full(50, 1.2 / count), count, np.random.default_rng(1))[1]
+        lost.append(1.0 - chance.mean())
+    assert lost[0] < 0.01
+    assert lost[1] < 0.35 * lost[0]
+
+
+@pytest.mark.parametrize("variance", [60.0, 1e4])
+def test_chains_come_together_where_kernels_vary_much(variance):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.argmax(np.column_stack([X, np.full(60, 0.3)]), axis=1)
+    K = RBF(1.5, variance)(X)
+    found = [gibbs(K, y, 3, 400, np.random.default_rng(1), burn_in=60, leap=leap) for leap in (True, False)]
+    assert found[0].r_hat.max() < 1.1
+    assert found[1].r_hat.max() > 1.2
+    assert found[0].ess.min() > 4.0 * found[1].ess.min()
+
+
 def test_classes_may_have_kernels_of_their_own():
     rng = np.random.default_rng(2)
     K, new = KERNEL(ROWS[:, None]), np.array([[0.9]])
@@ -148,7 +225,7 @@ def test_gibbs_equals_long_chains(case):
     golden = GOLDEN[case]
     kernel = RBF(golden["kernel"]["lengthscale"], golden["kernel"]["variance"])
     X, X_new, y = np.array(golden["X"]), np.array(golden["X_test"]), np.array(golden["y"])
-    draws = gibbs(kernel(X), y, 3, 1200, np.random.default_rng(5), n_chains=24, burn_in=200, thin=16)
+    draws = gibbs(kernel(X), y, 3, 1200, np.random.default_rng(5), n_chains=24, burn_in=60, thin=4)
     error = np.hypot(draws.error, golden["standard_error"]["mean"])
     assert np.max(np.abs(draws.mean - golden["mean"]) / error) < 4.5
     np.testing.assert_allclose(draws.var, golden["var"], rtol=0.25)

@@ -20,6 +20,7 @@ from infovec.kernels import (
     Polynomial,
     RationalQuadratic,
     Relevance,
+    Standardised,
     White,
 )
 from infovec.likelihoods import Gaussian, Laplace, Logit, Poisson, Probit, StudentT
@@ -46,6 +47,7 @@ KERNELS = [
     Exponential(2.0, 9.0, power=1.3) + Bias(),
     RationalQuadratic(ARD, 9.0, alpha=0.7),
     4.0 * Polynomial(degree=3, offset=0.5),
+    Standardised(RBF(1.0, 9.0) + Linear(), np.array([0.1, -0.3, 0.5]), np.array([0.9, 2.0, 0.5])),
     Relevance(RBF(1.0, 9.0) + Linear(), np.array([0.9, 0.3, 0.5])),
     On(RBF(1.0, 9.0), [2, 0]) * On(Categorical(0.7), 1) + On(Linear(), [1]) + Bias(),
 ]

@@ -46,6 +46,11 @@ def plane():
     return IVMRegressor(kernel=KERNEL, learn=None, n_active=15, random_state=0).fit(X, X[:, 0] * X[:, 1])
 
 
+def uneven():
+    """A model whose kernel tells columns apart."""
+    return IVMRegressor(RBF(np.array([1.0, 2.0])), learn=None, n_active=15, random_state=0).fit(X, X[:, 0])
+
+
 def test_every_function_takes_and_returns_axes(two, three, line, plane, tmp_path):
     numbers = judge(line, pd.DataFrame(LINE, columns=["time"]), WAVE)
     calls = {
@@ -61,7 +66,7 @@ def test_every_function_takes_and_returns_axes(two, three, line, plane, tmp_path
         "plot_learning_curve": lambda ax: plots.plot_learning_curve(learning_curve(two, X, RING, 4), ax=ax),
         "plot_predictions": lambda ax: plots.plot_predictions(numbers, ax=ax),
         "plot_regression": lambda ax: plots.plot_regression(plane, X, X[:, 0], ax=ax),
-        "plot_relevances": lambda ax: plots.plot_relevances(two, ax=ax),
+        "plot_relevances": lambda ax: plots.plot_relevances(uneven(), ax=ax),
         "plot_selection_movie": lambda ax: plots.plot_selection_movie(
             plane, X, X[:, 0] * X[:, 1], tmp_path / "m.gif", frames=2, fps=1, ax=ax
         ),
@@ -155,8 +160,8 @@ def test_coverage_and_predictions(line):
     np.testing.assert_allclose(ax.lines[1].get_xydata(), np.column_stack([found.mean, found.y]))
 
 
-def test_relevances_as_bars(plane):
-    found = plane.relevances(["wide $x$", "a name much too long for the edge of a picture"])
+def test_relevances_as_bars():
+    found = uneven().relevances(["wide $x$", "a name much too long for the edge of a picture"])
     ax = plots.plot_relevances(found)
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], found.relevance)
     assert {len(label.get_text()) for label in ax.get_yticklabels()} == {28, 10}

@@ -6,7 +6,7 @@ import pytest
 
 from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import ParameterError
-from infovec.estimators.relevances import _note, model_relevances
+from infovec.estimators.relevances import model_relevances
 from infovec.kernels import (
     MLP,
     RBF,
@@ -18,6 +18,7 @@ from infovec.kernels import (
     Periodic,
     Polynomial,
     Relevance,
+    Standardised,
     White,
 )
 from infovec.kernels.relevances import column_weights
@@ -34,6 +35,7 @@ KERNELS = {
     "twice": Relevance(Relevance(RBF(0.7), R), L, "log"),
     "linear": Linear(1.3, R),
     "mlp": MLP(1.0, 2.0, 0.5, R),
+    "standardised": Standardised(RBF(L), 0.0, R),
     "shared polynomial": Relevance(Polynomial(2, 1.0), R, "log"),
 }
 
@@ -96,25 +98,23 @@ def test_units_of_columns_do_not_matter():
 @pytest.mark.parametrize(("learn", "learned"), [("ep", True), (None, False)])
 def test_the_default_kernel_does_not_claim_proportions_that_it_gave_up(learn, learned):
     found = fitted(RNG.normal(size=(120, 3)), None, learn=learn).relevances()
-    assert (found.relevance[1] < 0.1) == learned
-    assert ("where the evidence asks for it" in found.note) == learned
-    assert "keep their proportions" in found.note
+    assert (len(found) == 3 and found.relevance[1] < 0.1) == learned
+    assert ("share one length scale" in found.note) != learned
 
 
-def test_what_shares_a_kernel_or_has_many_columns_keeps_proportions():
+def test_what_shares_a_length_scale_has_no_relevances():
     X, y = RNG.normal(size=(130, 3)) * [1.0, 5.0, 25.0], np.arange(130) % 3
     both = {"learn": None, "n_active": 10}
-    assert "one by one" not in IVMClassifier(**both).fit(X, y).relevances().note
-    model = IVMClassifier(**both).fit(X, y > 0)
-    for learn, kernel, p, alone in (("ep", None, 3, True), ("ep", None, 501, False), (None, None, 3, False)):
-        model.learn, model.kernel = learn, kernel
-        assert ("one by one" in _note(model, np.ones(p))) == alone
+    for target in (y, y > 0):
+        found = IVMClassifier(**both).fit(X, target).relevances()
+        assert len(found) == 0
+        assert "share one length scale" in found.note
 
 
 def test_kernels_without_relevances_say_so():
     X = RNG.normal(size=(60, 3))
     assert "one length scale for all" in fitted(X, RBF(), learn=None).relevances().note
-    assert "default kernel" in fitted(X, None, learn=None).relevances().note
+    assert "share one length scale" in fitted(X, None, learn=None).relevances().note
     nothing = fitted(X, Linear(), learn=None).relevances()
     assert len(nothing) == 0
     assert "does not tell columns apart" in str(nothing)

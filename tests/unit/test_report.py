@@ -122,8 +122,9 @@ def test_numbers(tmp_path):
     figures = judge(model, X[100:], F[100:]).figures()
     assert shown(figures["mse"]) in words
     assert shown(figures["log_density"]) in words
-    for title in ("Coverage", "Predictions", "Error-reject curve", "Relevances", "Inclusions"):
+    for title in ("Coverage", "Predictions", "Error-reject curve", "Inclusions"):
         assert title in words
+    assert "one length scale" in words  # there are no relevances to show
     assert "Evidence: learning" not in words
 
 

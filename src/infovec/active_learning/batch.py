@@ -1,15 +1,16 @@
 """A batch of rows to ask for, chosen greedily so that none tells what another one does."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
-from ..posterior import ClassPosterior, Posterior, SeparatePosterior
-from .expected import AnyLikelihood, Expected, expected_precision, in_blocks
+from ..posterior import Posterior
+from .expected import CANDIDATE_SCORES, AnyLikelihood, Expected, expected_precision, in_blocks
+from .functions import Covariances, functions
+from .prediction import MOST_PREDICTED, PREDICTION, Precisions, Predicted, predicted_information
 
-__all__ = ["Batch", "Pool", "choose_batch", "functions", "pool_size"]
+__all__ = ["Batch", "Pool", "best_batch", "choose_batch", "choose_to_predict", "pool_size"]
 
 _POOL, _FOR_EACH = 4096, 64  # rows that are compared, and at least for each that is chosen
 _NUMBERS = 2**24  # of their features
@@ -25,15 +26,10 @@ class Batch(NamedTuple):
     table: Floats | None = None  # of all rows, before each choice, if asked for
 
 
-def functions(posterior: Posterior) -> Sequence[Posterior]:
-    """Return the posterior of every latent function."""
-    return posterior.parts if isinstance(posterior, ClassPosterior | SeparatePosterior) else (posterior,)
-
-
 def pool_size(posterior: Posterior, n: int) -> int:
     """Return how many rows are compared with each other to choose n of them."""
     parts = functions(posterior)
-    room = _NUMBERS // max(1, sum(part.X.shape[0] for part in parts))
+    room = _NUMBERS // max(1, sum(part.X.shape[0] + MOST_PREDICTED for part in parts))
     return max(n, min(max(_POOL, _FOR_EACH * n), room))
 
 
@@ -92,7 +88,9 @@ def choose_batch(
         rows[t], scores[t] = best, bound[best]
         here = slice(best, best + 1)
         precision = np.atleast_1d(expected_precision(likelihood, mean[here], var[here])[0])
-        fall = np.stack([column.told(best, nu) for column, nu in zip(columns, precision, strict=True)], axis=1)
+        fall = np.stack(
+            [column.told(column.with_row(best), nu) for column, nu in zip(columns, precision, strict=True)], axis=1
+        )
         before = var.copy()
         var = np.maximum(var - (fall[:, 0] if one else fall), 0.0)
         changed = before - var > _CHANGED * before
@@ -102,23 +100,66 @@ def choose_batch(
     return Batch(rows, scores, np.array(table) if thorough else None)
 
 
+def choose_to_predict(predicted: Predicted, X: Inputs, n: int, thorough: bool = False) -> Batch:
+    r"""Choose n rows by what their labels tell of those of rows that are predicted, each given those before it.
+
+    Covariances between rows and those that are predicted fall as those of ``choose_batch`` do,
+
+    .. math:: c'(x, z) = c(x, z) - c(x, x_*) \, c(z, x_*) \, E_y \nu_y(x_*)
+    """
+    mean, var = predicted.moments(*predicted.posterior.predict(X))
+    columns = [_Column(part, X) for part in functions(predicted.posterior)]
+    tables, goal = predicted.covariance(X), predicted.var.copy()
+    here, there = Precisions(predicted, mean, var), Precisions(predicted, predicted.mean, goal)
+    rows, scores, table = np.empty(n, dtype=np.intp), np.empty(n), list[Floats]()
+    for t in range(n):
+        precision, wanted = here.with_variances(var), there.with_variances(goal)
+        told = sum(predicted_information(*one) for one in zip(tables, precision.T, wanted.T, strict=True))
+        value = np.asarray(told)
+        value[rows[:t]] = -np.inf
+        best = rows[t] = int(np.argmax(value))
+        scores[t] = value[best]
+        if thorough:
+            table.append(value)
+        for c, column in enumerate(columns):
+            nu, of_goal = precision[best, c], tables[c, best].copy()
+            of_pool = predicted.spread * column.with_row(best)
+            column.told(of_pool / predicted.spread, nu * predicted.spread)
+            var[:, c] = np.maximum(var[:, c] - nu * of_pool**2, 0.0)
+            goal[:, c] = np.maximum(goal[:, c] - nu * of_goal**2, 0.0)
+            tables[c] -= nu * np.outer(of_pool, of_goal)
+    return Batch(rows, scores, np.array(table) if thorough else None)
+
+
+def best_batch(
+    posterior: Posterior,
+    likelihood: AnyLikelihood,
+    X: Inputs,
+    n: int,
+    score: str,
+    to_predict: Inputs | None = None,
+    thorough: bool = False,
+) -> Batch:
+    """Choose n rows by the score of that name; ``to_predict`` are the rows that "prediction" is about."""
+    if score != PREDICTION:
+        return choose_batch(posterior, likelihood, X, n, CANDIDATE_SCORES[score], thorough)
+    return choose_to_predict(Predicted(posterior, likelihood, X if to_predict is None else to_predict), X, n, thorough)
+
+
 class _Column:
-    """Covariances of one function between all rows of a pool, as far as they are asked for."""
+    """Covariances of one function between all rows of a pool, as they are when some labels are known."""
 
     def __init__(self, posterior: Posterior, X: Inputs) -> None:
-        self.kernel, self.X = posterior.kernel, X
-        blocks = [posterior.features(K) for _, K in posterior.blocks(X)]
-        nothing = np.zeros((X.shape[0], 0))
-        self.A: Floats = np.concatenate([A for A, _ in blocks]) if blocks else nothing
-        self.B: Floats = np.concatenate([B for _, B in blocks]) if blocks else nothing
-        self.told_before: list[Floats] = []
+        self.covariances, self.told_before = Covariances(posterior, X), list[Floats]()
 
-    def told(self, row: int, nu: float) -> Floats:
-        """Take note of a row whose label will be known; return by how much all variances fall."""
-        K = np.asarray(self.kernel(self.X, self.X[row : row + 1]), dtype=np.float64)[:, 0]
-        K[row] = float(np.asarray(self.kernel.diag(self.X[row : row + 1]))[0])  # a row with itself: white noise counts
-        K = K - self.A @ self.A[row] + self.B @ self.B[row]
+    def with_row(self, row: int) -> Floats:
+        """Covariances of all rows with one of them."""
+        found = self.covariances.with_row(row)
         for column in self.told_before:
-            K -= column[row] * column
-        self.told_before.append(np.sqrt(nu) * K)
-        return np.asarray(nu * K**2)
+            found -= column[row] * column
+        return found
+
+    def told(self, covariance: Floats, nu: float) -> Floats:
+        """Take note of a row whose label will be known; return by how much all variances fall."""
+        self.told_before.append(np.sqrt(nu) * covariance)
+        return np.asarray(nu * covariance**2)

@@ -10,7 +10,7 @@ from ..likelihoods.classes import ClassLikelihood, OneAgainstRest, Softmax, stan
 from ..scores import Score
 from .discrete import probit_gain
 
-__all__ = ["class_information", "over_classes"]
+__all__ = ["class_information", "over_classes", "points_of_functions"]
 
 _EULER = 0.5772156649015329  # mean of a Gumbel variable
 _SAME_SPREAD = np.pi / np.sqrt(6.0)  # of Gumbel noise, in units of that of normal noise
@@ -36,6 +36,11 @@ def class_information(likelihood: ClassLikelihood, mean: Floats, var: Floats) ->
     m, v = mean + likelihood.bias, likelihood.spread * var
     if isinstance(likelihood, Softmax):
         return _softmax(m, v)
+    if m.shape[1] == 2:  # a race of two is a matter of the difference
+        difference, of_it = (m[:, 0] - m[:, 1]) / np.sqrt(2.0), 0.5 * v.sum(axis=1)
+        return np.asarray(
+            sum(np.exp(q) * gain for q, gain in (probit_gain(s * difference, of_it) for s in (1.0, -1.0)))
+        )
     return _probit(np.exp(likelihood.log_weights(mean, v)), m, v)
 
 
@@ -76,7 +81,7 @@ def _probit(proba: Floats, m: Floats, v: Floats) -> Floats:
     given = found.place - _EULER
     given -= np.sum(_SAME_SPREAD * (m * found.proba + _SAME_SPREAD * v * found.slope), axis=1)
     apart = np.zeros(len(m))
-    for point in _points(m.shape[1]):
+    for point in points_of_functions(m.shape[1]):
         f = m + np.sqrt(v) * point
         p = _race(f)
         apart += (_entropy(p) - _entropy(softmax(_SAME_SPREAD * f, axis=1))) / _POINTS
@@ -95,12 +100,12 @@ def _race(f: Floats) -> Floats:
 
 
 @lru_cache
-def _points(C: int) -> Floats:
+def points_of_functions(C: int, n: int = _POINTS) -> Floats:
     """Points of a standard normal distribution of C dimensions that fill it evenly: powers of a generalised ratio."""
     ratio = 2.0
     for _ in range(60):
         ratio = (1.0 + ratio) ** (1.0 / (C + 1.0))
-    half = (0.5 + np.outer(np.arange(1, _POINTS // 2 + 1), ratio ** -np.arange(1.0, C + 1.0))) % 1.0
+    half = (0.5 + np.outer(np.arange(1, n // 2 + 1), ratio ** -np.arange(1.0, C + 1.0))) % 1.0
     points = ndtri(half)
     return np.concatenate([points, -points])
 

@@ -86,12 +86,9 @@ CANDIDATE_SCORES: Final[dict[str, Expected]] = {
 
 
 def in_blocks(score: Expected, likelihood: AnyLikelihood, mean: Floats, var: Floats) -> Floats:
-    """Return the scores of all rows, some of them at a time."""
+    """Return the scores of all rows, or what else there is one of for each, some of them at a time."""
     few = isinstance(likelihood, Gaussian | Laplace | StudentT)  # many rows at once are little work for each
     numbers = 1 if few else 64 if isinstance(likelihood, Discrete | ClassLikelihood) else 64 * 256
     step = max(1, _ENTRIES // (numbers * (mean.shape[1] if mean.ndim == 2 else 1)))
-    found = np.empty(len(mean))
-    for start in range(0, len(mean), step):
-        at = slice(start, start + step)
-        found[at] = score(likelihood, mean[at], var[at])
-    return found
+    blocks = (slice(start, start + step) for start in range(0, max(len(mean), 1), step))
+    return np.concatenate([score(likelihood, mean[at], var[at]) for at in blocks])

@@ -152,8 +152,8 @@ def predict(screen: Screen, **options: Any) -> None:
     "-o", "--output", default="-", type=_OUTPUT, help="File to write, also .gz; standard output if not given."
 )
 @click.option(
-    "--score", type=click.Choice(["information", "entropy", "variance", "margin"]), default="information",
-    show_default=True, help="How much a label would tell: expected information, fall of entropy, variance, closeness.",
+    "--score", type=click.Choice(["information", "prediction", "entropy", "variance", "margin"]), default="information",
+    show_default=True, help="How much a label would tell: of the function, of other labels, and so on: see the guide.",
 )  # fmt: skip
 @click.option("--no-formulas", is_flag=True, help="Write ' before words that a spreadsheet would take for a formula.")
 @_reading

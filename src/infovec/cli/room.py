@@ -26,4 +26,5 @@ def model_bytes(gathered: Gathered, active: Any) -> int:
     d = min(d, 5000) if active == "auto" else d
     classes = len(np.unique(gathered.target.y)) if gathered.target.task == "classify" else 1
     machines = classes if classes > 2 else 1
-    return _HEAD + machines * d * (2 * d + p + _COLUMNS) * _NUMBER
+    inputs = p if machines == 1 else 2 * p  # those of every class, and all of them together
+    return _HEAD + machines * d * (2 * d + inputs + _COLUMNS) * _NUMBER

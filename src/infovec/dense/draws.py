@@ -13,6 +13,7 @@ from ..likelihoods.classes import ClassLikelihood
 from ..numerics.cholesky import beyond_identity, solve_lower
 from ..posterior import AuxiliaryPosterior, DrawnPosterior
 from .annealing import SimulatedEvidence, annealed_evidence, prior_evidence
+from .fits import Kernels, auxiliary, of_all
 from .kernel_sampler import KernelDraws, gibbs_kernel
 from .sampler import GibbsDraws, OnSweep, gibbs
 from .spectra import Spectrum, spectrum
@@ -63,7 +64,7 @@ def forces(draws: GibbsDraws, likelihood: Discrete | ClassLikelihood) -> Floats:
 def fit_gibbs(
     X: Inputs,
     labels: Rows,
-    kernel: Kernel,
+    kernel: Kernels,
     likelihood: Discrete | ClassLikelihood,
     rng: np.random.Generator,
     *,
@@ -73,12 +74,12 @@ def fit_gibbs(
     evidence: MakeEvidence | None = annealed_evidence,
     on_sweep: OnSweep | None = None,
 ) -> Simulated:
-    """Draw from the posterior of a given kernel (GR06 appendix D), and estimate the marginal likelihood."""
+    """Draw from the posterior of given kernels (GR06 appendix D), and estimate the marginal likelihood."""
     C = likelihood.n_classes if isinstance(likelihood, ClassLikelihood) else 2
-    spec = spectrum(np.asarray(kernel(kernel.in_double(X)), dtype=np.float64))
+    spec = spectrum(of_all(kernel, X))
     draws = gibbs(spec, labels, C, n_samples, rng, n_chains=n_chains, burn_in=burn_in, on_sweep=on_sweep)
     found = _UNKNOWN if evidence is None else evidence(spec, labels, C, rng)
-    posterior = AuxiliaryPosterior(kernel, X, forces(draws, likelihood))
+    posterior = auxiliary(kernel, X, forces(draws, likelihood))
     return Simulated(posterior, found, float(draws.ess.min()), float(draws.r_hat.max()))
 
 
@@ -120,9 +121,10 @@ def draw_kernels(
     thetas = draws.theta[:, some].reshape(-1, kernel.theta.size)
     auxiliary = draws.auxiliary[:, some].reshape(len(thetas), len(labels), C)
     kernels = tuple(kernel.with_theta(theta) for theta in thetas)
-    force = np.stack([_force(one(one.in_double(X)), Y) for one, Y in zip(kernels, auxiliary, strict=True)])
+    each = [_force(one(one.in_double(X)), Y) for one, Y in zip(kernels, auxiliary, strict=True)]
+    force = np.ascontiguousarray(np.stack(each))
     if not isinstance(likelihood, ClassLikelihood):
-        force = (force[..., 1:] - force[..., :1]) / np.sqrt(2.0)
+        force = np.ascontiguousarray((force[..., 1:] - force[..., :1]) / np.sqrt(2.0))
     middle = kernel.with_theta(draws.theta.mean(axis=(0, 1)))
     return DrawnKernels(DrawnPosterior(middle, X, kernels, force[:, None]), draws)
 

@@ -1,6 +1,6 @@
 """All rows active: the posterior of a given kernel by each way of inference, on the pieces of the sparse machines."""
 
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -19,12 +19,27 @@ from ..posterior import (
     ModePosterior,
     Posterior,
     ProjectedPosterior,
+    SeparateAuxiliaryPosterior,
 )
 from ..shards import HERE
 from .laplace_fit import LaplaceFit, Noise, laplace
 from .noises import Logit, Probit
 
-__all__ = ["DenseFit", "fit_bound", "fit_ep", "fit_laplace", "mode_of", "one_function", "signs"]
+__all__ = [
+    "DenseFit",
+    "Kernels",
+    "auxiliary",
+    "fit_bound",
+    "fit_ep",
+    "fit_laplace",
+    "mode_of",
+    "of_all",
+    "one_function",
+    "signs",
+]
+
+Kernels: TypeAlias = Kernel | tuple[Kernel, ...]
+"""One kernel of all classes, or one for each."""
 
 _BOUND_TOLERANCE, _SITE_TOLERANCE = 1e-6, 1e-4
 _LEAST = 1e-12  # curvature of a row, whose site would have no mean without
@@ -43,7 +58,21 @@ def signs(labels: Rows) -> Floats:
     return 2.0 * labels - 1.0
 
 
-def fit_bound(X: Inputs, labels: Rows, kernel: Kernel, likelihood: Discrete | ClassLikelihood) -> DenseFit:
+def of_all(kernels: Kernels, X: Inputs) -> Floats:
+    """Covariances of the rows: one matrix, or one for each class."""
+    if isinstance(kernels, Kernel):
+        return np.asarray(kernels(kernels.in_double(X)), dtype=np.float64)
+    return np.stack([of_all(kernel, X) for kernel in kernels])
+
+
+def auxiliary(kernels: Kernels, X: Inputs, force: Floats) -> AuxiliaryPosterior:
+    """The posterior of one kernel, or of one for each class."""
+    if isinstance(kernels, Kernel):
+        return AuxiliaryPosterior(kernels, X, force)
+    return SeparateAuxiliaryPosterior(kernels[0], X, force, kernels)
+
+
+def fit_bound(X: Inputs, labels: Rows, kernel: Kernels, likelihood: Discrete | ClassLikelihood) -> DenseFit:
     r"""Maximise the variational bound with all rows active (GR06 4.4).
 
     At the maximum :math:`(I + K)^{-1} \tilde y = \tilde y - m`, which are the weights of predictions.
@@ -51,11 +80,12 @@ def fit_bound(X: Inputs, labels: Rows, kernel: Kernel, likelihood: Discrete | Cl
     race = as_race(cast(Likelihood, likelihood))
     projections = project(kernel, race.n_classes, X, np.arange(len(labels)))
     best = maximise_bound(projections, labels, race, tolerance=_BOUND_TOLERANCE)
-    return DenseFit(AuxiliaryPosterior(kernel, X, best.g[None]), best.bound, best.converged)
+    return DenseFit(auxiliary(kernel, X, best.g[None]), best.bound, best.converged)
 
 
-def fit_ep(X: Inputs, labels: Rows, kernel: Kernel, likelihood: Discrete | ClassLikelihood) -> DenseFit:
+def fit_ep(X: Inputs, labels: Rows, kernel: Kernels, likelihood: Discrete | ClassLikelihood) -> DenseFit:
     """Run expectation propagation with all rows active, coupled where there are more than two classes."""
+    assert isinstance(kernel, Kernel)  # coupled classes have one
     rows = np.arange(len(labels))
     basis = make_basis(kernel, rows, X, "float64")
     if isinstance(likelihood, ClassLikelihood):
@@ -84,17 +114,20 @@ def mode_of(
     return laplace(noise, K, labels, 2 if isinstance(likelihood, Discrete) else likelihood.n_classes, start), noise, K
 
 
-def fit_laplace(X: Inputs, labels: Rows, kernel: Kernel, likelihood: Discrete | ClassLikelihood) -> DenseFit:
+def fit_laplace(X: Inputs, labels: Rows, kernel: Kernels, likelihood: Discrete | ClassLikelihood) -> DenseFit:
     r"""Approximate the posterior by a normal one at its mode (GR06 4.2).
 
     With two classes it has a site of precision w, minus the second derivative of log P, at f + g / w for every row.
     """
-    K = kernel(kernel.in_double(X))
+    K = of_all(kernel, X)
     found, _, _ = mode_of(K, labels, likelihood)
+    kernels = () if isinstance(kernel, Kernel) else kernel
+    kernel = kernel if isinstance(kernel, Kernel) else kernel[0]
     if isinstance(likelihood, ClassLikelihood):
         inner = found.inner
-        E = np.empty((0, len(K), len(K))) if inner.E is None else inner.E
-        return DenseFit(ModePosterior(kernel, X, found.weights, E, inner.G, inner.sign), found.log_evidence)
+        E = np.empty((0, len(labels), len(labels))) if inner.E is None else inner.E
+        posterior = ModePosterior(kernel, X, found.weights, E, inner.G, inner.sign, kernels)
+        return DenseFit(posterior, found.log_evidence)
     f = K @ one_function(found.weights, likelihood)
     _, g, w = likelihood.tilted(signs(labels), f, np.zeros(len(f)))
     w = np.maximum(w, _LEAST)

@@ -43,10 +43,15 @@ class Inner(NamedTuple):
     log_det: float
 
     def times(self, A: Floats) -> Floats:
-        """M A of an array of shape (n, C)."""
-        outer = np.einsum("crn,nc->r", self.G, A)
-        found = self.sign * np.einsum("crn,r->nc", self.G, outer)
-        return found if self.E is None else found + np.einsum("cmn,nc->mc", self.E, A)
+        """M A of an array of shape (n, C), or (n, k, C)."""
+        if A.ndim == 2:
+            outer = np.einsum("crn,nc->r", self.G, A)
+            found = self.sign * np.einsum("crn,r->nc", self.G, outer)
+            return found if self.E is None else found + np.einsum("cmn,nc->mc", self.E, A)
+        by_class = _by_class(A)
+        outer = np.matmul(self.G, by_class).sum(axis=0)
+        found = self.sign * np.matmul(self.G.transpose(0, 2, 1), outer)
+        return _as_given(found if self.E is None else found + np.matmul(self.E, by_class), A)
 
     def own_blocks(self) -> Floats:
         """The blocks of each class with itself, shape (C, n, n)."""
@@ -242,8 +247,21 @@ def _add_diagonal(S: Floats, diagonal: Floats) -> None:
 
 
 def product(K: Floats, A: Floats) -> Floats:
-    """K A of kernel matrices of shape (1 or C, m, n) and an array of shape (n, C)."""
-    return np.asarray(K[0] @ A if len(K) == 1 else np.einsum("cmn,nc->mc", K, A, optimize=True))
+    """K A of kernel matrices of shape (1 or C, m, n) and an array of shape (n, C), or (n, k, C)."""
+    if len(K) == 1:
+        return np.asarray((K[0] @ A.reshape(len(A), -1)).reshape(K.shape[1], *A.shape[1:]))
+    return _as_given(np.matmul(K, _by_class(A)), A)
+
+
+def _by_class(A: Floats) -> Floats:
+    """An array of shape (n, C) or (n, k, C) as (C, n, k)."""
+    n, C = len(A), A.shape[-1]
+    return np.ascontiguousarray(A.reshape(n, -1, C).transpose(2, 0, 1))
+
+
+def _as_given(found: Floats, A: Floats) -> Floats:
+    """The array of shape (C, m, k) in the order of A."""
+    return np.asarray(found.transpose(1, 2, 0).reshape(found.shape[1], *A.shape[1:]))
 
 
 def _each(K: Floats, C: int) -> list[Floats]:

@@ -5,9 +5,11 @@ from typing import NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from .._types import Floats, Inputs, Rows
+from .._types import Floats, Inputs, Mask, Rows
+from ..errors import NotPositiveDefinite
 from ..kernels import Kernel
 from ..learning import (
+    ClassKernels,
     CoupledEvidence,
     LearnedRows,
     Learning,
@@ -20,12 +22,22 @@ from ..learning import (
 )
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
-from .fits import mode_of, signs
+from .fits import Kernels, mode_of, of_all, signs
 from .laplace_fit import laplace_adjoint
 
-__all__ = ["LaplaceCriterion", "Learned", "MakeCriterion", "bound_criterion", "climb", "ep_criterion"]
+__all__ = [
+    "LaplaceCriterion",
+    "Learned",
+    "MakeCriterion",
+    "bound_criterion",
+    "climb",
+    "columns_in_turn",
+    "ep_criterion",
+]
 
 _STAGES = ((300, 40), (1000, 25))  # rows at most, and iterations
+_NEAR, _FAR = 0.7, 30.0  # length scales of columns that count and of others, in standard deviations of theirs
+_MOST_COLUMNS = 50  # that are tried one after the other
 _BOUND_TOLERANCE, _SITE_TOLERANCE = 1e-3, 1e-2  # the criterion is exact to their squares
 
 
@@ -40,9 +52,9 @@ MakeCriterion: TypeAlias = Callable[[Inputs, Rows, Discrete | ClassLikelihood], 
 
 
 class Learned(NamedTuple):
-    """A kernel, and the way to it."""
+    """A kernel, or one for each class, and the way there."""
 
-    kernel: Kernel
+    kernel: Kernels
     steps: list[Step]
 
 
@@ -67,23 +79,62 @@ class LaplaceCriterion:
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
-        kernel, X = model.kernel, model.kernel.in_double(self.X)
+        kernels = _kernels(model)
         likelihood = cast(Discrete | ClassLikelihood, model.likelihood)
-        K = np.asarray(kernel(X), dtype=np.float64)
+        K = of_all(kernels, self.X)
         found, noise, matrix = mode_of(K, self.labels, likelihood, self._start)
         self._start = found.weights
         share = 1.0 if matrix is K else 0.5
-        gradient = kernel.vjp(X, None, share * laplace_adjoint(noise, found, matrix, self.labels))
+        adjoint = share * laplace_adjoint(noise, found, matrix, self.labels)
+        each = [(kernels, adjoint)] if isinstance(kernels, Kernel) else list(zip(kernels, adjoint, strict=True))
+        gradient = np.concatenate([kernel.vjp(kernel.in_double(self.X), None, G) for kernel, G in each])
         prior, prior_gradient = model.log_prior()
         whole = np.concatenate([gradient, np.zeros(model.likelihood.theta.size)])  # which stays as it is
         return found.log_evidence + prior, model.pull(whole) + prior_gradient
+
+
+def columns_in_turn(objective: Criterion, model: Model, X: Inputs) -> tuple[Model, float] | None:
+    """Return a start at which those columns alone count that explain something, and the criterion there.
+
+    Columns are ordered by what each explains alone, and taken up in turn while the criterion rises. Where few of many
+    columns matter, and these together, no start at which all of them count the same need lead there.
+    """
+    p = int(model.scales.sum())
+    if not (isinstance(X, np.ndarray) and X.ndim == 2 and 2 <= X.shape[1] == p <= _MOST_COLUMNS):
+        return None
+    begun = model.start[np.isin(model.group, np.flatnonzero(model.scales))]
+    if len(begun) != p:
+        return None
+    spread = np.log(np.maximum(X.std(axis=0), 1e-12)) - begun
+    low, high = model.bounds[model.scales].T
+    near, far = (np.clip(spread + np.log(factor), low, high) for factor in (_NEAR, _FAR))
+
+    def at(counts: Mask) -> Model:
+        theta = model.theta.copy()
+        theta[model.scales] = np.where(counts, near, far)
+        return model.with_theta(theta)
+
+    def value(counts: Mask) -> float:
+        try:
+            return objective(at(counts))[0]
+        except NotPositiveDefinite:
+            return -np.inf
+
+    chosen = np.zeros(p, dtype=bool)
+    best, alone = value(chosen), np.array([value(own) for own in np.eye(p, dtype=bool)])
+    for j in np.argsort(-alone):
+        tried = chosen | (np.arange(p) == j)
+        found = value(tried)
+        if found > best:
+            best, chosen = found, tried
+    return at(chosen), best
 
 
 def climb(
     criterion: MakeCriterion,
     X: Inputs,
     labels: Rows,
-    kernel: Kernel,
+    kernel: Kernels,
     likelihood: Discrete | ClassLikelihood,
     order: Rows,
     *,
@@ -98,8 +149,8 @@ def climb(
         From some rows and a likelihood to what is maximised.
     X, labels
         Training rows.
-    kernel : Kernel
-        To start from.
+    kernel : Kernel or tuple of Kernel
+        To start from; of several, one for each class, there is no other start.
     likelihood : Discrete or ClassLikelihood
         It stays as it is.
     order : array of int
@@ -110,16 +161,29 @@ def climb(
         Told of every evaluation; a true answer ends it.
     """
     fixed = Learning(fixed=["likelihood.*"])
-    model, steps = Model.begin(kernel, cast(Likelihood, likelihood), tied, fixed), list[Step]()
+    start = kernel if isinstance(kernel, Kernel) else cast(Kernel, ClassKernels(kernel))
+    model, steps = Model.begin(start, cast(Likelihood, likelihood), tied, fixed), list[Step]()
     for number, (most, iterations) in enumerate(_STAGES):
         if number and len(order) <= _STAGES[number - 1][0]:
             break
         rows = np.sort(order[:most])
         objective = criterion(X[rows], labels[rows], likelihood)
         many = int(np.sum(model.scales)) > 1
-        if number == 0:
+        if number == 0 and isinstance(kernel, Kernel):
+            given = model
             model, more, _ = best_of_starts(objective, model, many, iterations, watch)
+            reached = max((step.criterion for step in more), default=-np.inf)
+            other = columns_in_turn(objective, given, X[rows]) if many else None
+            if other is not None and other[1] > reached:
+                model, further, _ = optimise(objective, other[0], iterations, watch)
+                more = [*more, *further]
         else:
             model, more, _ = optimise(objective, model, iterations, watch)
         steps += more
-    return Learned(model.kernel, steps)
+    return Learned(_kernels(model), steps)
+
+
+def _kernels(model: Model) -> Kernels:
+    """One kernel of all classes, or one for each."""
+    kernel: object = model.kernel
+    return kernel.kernels if isinstance(kernel, ClassKernels) else model.kernel

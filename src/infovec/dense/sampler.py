@@ -1,6 +1,7 @@
 """Gibbs sampler of the multinomial probit with Gaussian process priors (GR06 appendix D)."""
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -10,6 +11,7 @@ from ..likelihoods.classes import MultivariateProbit
 from ..runtime import at_once, check, limit, parts
 from .cone import draw_in_cone
 from .diagnostics import effective_sample_size, split_r_hat
+from .leaps import Leaps
 from .spectra import Spectrum, spectrum
 
 __all__ = [
@@ -68,12 +70,15 @@ def gibbs(
     burn_in: int = 500,
     thin: int = 1,
     max_bytes: float = 2.0**28,
+    leap: bool = True,
     on_sweep: OnSweep | None = None,
 ) -> GibbsDraws:
     r"""Draw from the posterior of the latent values m and the auxiliary variables y.
 
     .. math:: y_n \mid m_n \sim N(m_n, I) \text{ in the cone of its label}, \qquad
               m_c \mid y_c \sim N(S_c y_c, S_c), \qquad S_c = K_c (I + K_c)^{-1}
+
+    Each of these sweeps ends with a leap, without which chains forget slowly where kernels vary much; see ``Leaps``.
 
     Parameters
     ----------
@@ -92,13 +97,16 @@ def gibbs(
         Sweeps for each draw, which cost less than a prediction by a draw: more of them make the draws less alike.
     max_bytes : float
         Memory for draws; where it is too small there are fewer of them, with more sweeps for each.
+    leap : bool
+        Whether sweeps end with leaps, as far as there is memory for them. Without, it is the sampler of the paper.
     on_sweep : callable, optional
     """
     spec = K if isinstance(K, Spectrum) else spectrum(np.asarray(K, dtype=np.float64))
     each = thin * -(-n_samples // n_chains)
     thin = sweeps_per_draw(each, thin, 16 * n_chains * len(labels) * n_classes, max_bytes)  # draws, and what they say
     kept: list[Floats] = []
-    for k, Y in enumerate(sweeps(spec, labels, n_classes, n_chains, rng)):
+    leaps = Leaps.where_there_is_room(spec, labels, n_classes) if leap else None
+    for k, Y in enumerate(sweeps(spec, labels, n_classes, n_chains, rng, leaps, burn_in)):
         if on_sweep is not None:
             on_sweep(k + 1, burn_in + each)
         if k >= burn_in and (k - burn_in + 1) % thin == 0:
@@ -114,16 +122,26 @@ def sweeps_per_draw(each: int, thin: int, bytes_each: int, max_bytes: float) -> 
     return thin * -(-each // (thin * room))
 
 
-def sweeps(spec: Spectrum, labels: Rows, n_classes: int, n_chains: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """Yield auxiliary variables of shape (n, chains, C), for ever."""
+def sweeps(
+    spec: Spectrum,
+    labels: Rows,
+    n_classes: int,
+    n_chains: int,
+    rng: np.random.Generator,
+    leaps: Leaps | None = None,
+    burn_in: int = 0,
+) -> Iterator[Floats]:
+    """Yield auxiliary variables of shape (n, chains, C), for ever; leaps learn their steps in the first sweeps."""
     tiled = np.repeat(labels, n_chains)
     shape = (len(labels), n_chains, n_classes)
     M = spec.back(np.sqrt(spec.values[:, None]) * rng.standard_normal(shape))
-    while True:
+    for k in count():
         check()
         Y = draw_in_cone(M.reshape(-1, n_classes), tiled, rng).reshape(shape)
         yield Y
         M = latent_given(spec, Y, rng)
+        if leaps is not None:
+            M = leaps(M, rng, learn=k < burn_in)
 
 
 def latent_given(spec: Spectrum, Y: Floats, rng: np.random.Generator) -> Floats:

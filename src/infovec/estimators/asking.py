@@ -9,7 +9,19 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._types import Floats, Foreign, Inputs, Rows
-from ..active_learning import CANDIDATE_SCORES, Batch, Pool, choose_batch, in_blocks, pool_size, stacked
+from ..active_learning import (
+    CANDIDATE_SCORES,
+    MOST_PREDICTED,
+    PREDICTION,
+    Batch,
+    Pool,
+    Predicted,
+    best_batch,
+    in_blocks,
+    pool_size,
+    some_to_predict,
+    stacked,
+)
 from ..errors import ParameterError
 from .far import is_dask, slices
 from .latent import Latent
@@ -20,6 +32,7 @@ __all__ = ["Asking", "Search", "still"]
 
 _Piece: TypeAlias = tuple[Rows, Inputs]  # numbers of rows, and the rows
 
+_SCORES = [*CANDIDATE_SCORES, PREDICTION]
 _PIECE = 1 << 16  # rows that are scored at a time
 
 
@@ -29,19 +42,24 @@ class Asking(Latent):
     random_state: int | np.random.RandomState | None
 
     @for_far_rows
-    def score_candidates(self, X: object, score: str = "information") -> Floats:
+    def score_candidates(self, X: object, score: str = "information", to_predict: object = None) -> Floats:
         """Say how much the label of each row would teach the model, before it is known.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
             Rows without labels.
-        score : {"information", "entropy", "variance", "margin"}
+        score : {"information", "prediction", "entropy", "variance", "margin"}
             "information": mutual information between the label and the function, in nats, which is what the label is
             expected to tell; a row that is uncertain because labels are noisy there scores low. "entropy": by how much
             the entropy of the Gaussian posterior is expected to fall. "variance": of the latent function, whatever the
-            label; of several classes the mean. "margin": one less the difference of the two largest probabilities, for
+            label; of several classes the mean. "prediction": mutual information between the label and that of a row
+            that is to be predicted, on average over such rows; so a row that is like no other has little to tell.
+            "margin": one less the difference of the two largest probabilities, for
             classes; it does not tell noise from ignorance.
+        to_predict : array-like or CSR matrix, optional
+            Rows that are to be predicted, for "prediction"; 256 rows of X at random unless given, or all if these are
+            fewer.
 
         Returns
         -------
@@ -53,13 +71,27 @@ class Asking(Latent):
         Variances are those that predictions are made with (``likelihood_.spread``), but ``class_weight`` does not
         count, nor does the power of coupled classes. For two and for ordered classes, numbers and counts the
         information is exact to 1e-8; one class against the rest adds up what each function is expected to learn;
-        "softmax" is exact to 1e-7, "probit" and "variational" of many classes to about 0.002.
+        "softmax" is exact to 1e-7, "probit" and "variational" of more than two classes to about 0.002. "prediction" is
+        exact for Gaussian noise, else in the limit of small covariances.
         """
-        check_choice("score", score, list(CANDIDATE_SCORES))
+        check_choice("score", score, _SCORES)
+        if score == PREDICTION:
+            check_is_fitted(self)
+            rows = self._read(X)
+            others = some_to_predict(rows, check_random_state(self.random_state))
+            others = others if to_predict is None else self._read(to_predict)
+            return Predicted(self.posterior_, self.likelihood_.for_new_rows(), others).scores(rows)
         mean, var = self._latent(X)
         return in_blocks(CANDIDATE_SCORES[score], self.likelihood_.for_new_rows(), mean, var)
 
-    def suggest(self, X: object, n: int = 1, score: str = "information", return_scores: bool = False) -> Foreign:
+    def suggest(
+        self,
+        X: object,
+        n: int = 1,
+        score: str = "information",
+        return_scores: bool = False,
+        to_predict: object = None,
+    ) -> Foreign:
         """Choose rows to ask for: a batch in which no row tells what another one does.
 
         Rows are chosen one after the other. After each, all variances are reduced by what its label is expected to
@@ -72,10 +104,12 @@ class Asking(Latent):
             The pool. An array that is not in memory, or a collection of Dask, is read a piece at a time.
         n : int
             How many rows.
-        score : {"information", "entropy", "variance", "margin"}
-            As for ``score_candidates``.
+        score : {"information", "prediction", "entropy", "variance", "margin"}
+            As for ``score_candidates``. For "prediction" a large pool is first gone through by information.
         return_scores : bool
             Whether to return the scores as well.
+        to_predict : array-like or CSR matrix, optional
+            Rows that are to be predicted, for "prediction"; 256 rows of the pool at random unless given.
 
         Returns
         -------
@@ -84,7 +118,7 @@ class Asking(Latent):
         scores : array of shape (n,)
             Of each given those before it.
         """
-        search = Search(self, n, score)
+        search = Search(self, n, score, to_predict)
         for piece in _pieces(X):
             search.add(piece)
         best = search.best()
@@ -102,14 +136,17 @@ class Search:
     score : str
     """
 
-    def __init__(self, model: Asking, n: int, score: str) -> None:
+    def __init__(self, model: Asking, n: int, score: str, to_predict: object = None) -> None:
         check_is_fitted(model)
-        check_choice("score", score, list(CANDIDATE_SCORES))
+        check_choice("score", score, _SCORES)
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
             raise ParameterError(f"n must be a whole number from 1, got {n!r}")
         self.model, self.n, self.score, self.total = model, int(n), score, 0
         self._random = check_random_state(model.random_state)
         self._pool, self._kept = Pool(pool_size(model.posterior_, self.n)), list[_Piece]()
+        self._samples = score == PREDICTION and to_predict is None
+        self._to_predict: Inputs | None = None if to_predict is None else model._read(to_predict)
+        self._luck = np.empty(0)
 
     @property
     def rows(self) -> Rows:
@@ -118,11 +155,22 @@ class Search:
 
     def add(self, X: object) -> None:
         """Consider more rows."""
-        scores = self.model.score_candidates(X, self.score)
-        numbers = np.arange(self.total, self.total + len(scores))
+        scores = self.model.score_candidates(X, "information" if self.score == PREDICTION else self.score)
+        numbers, rows = np.arange(self.total, self.total + len(scores)), self.model._read(X)
         self._pool.add(self.total, scores, self._random.random_sample(len(scores)))
-        self._kept = still([*self._kept, (numbers, self.model._read(X))], self._pool.rows)
+        self._kept = still([*self._kept, (numbers, rows)], self._pool.rows)
         self.total += len(scores)
+        if self._samples:
+            self._sample(rows)
+
+    def _sample(self, rows: Inputs) -> None:
+        """Keep those rows of all so far that have the least of a number at random."""
+        before = self._luck
+        luck = np.concatenate([before, self._random.random_sample(rows.shape[0])])
+        kept = np.sort(np.argsort(luck, kind="stable")[:MOST_PREDICTED])
+        old, new = kept[kept < len(before)], kept[kept >= len(before)] - len(before)
+        parts = [rows[new]] if self._to_predict is None else [self._to_predict[old], rows[new]]
+        self._to_predict, self._luck = stacked(*parts), luck[kept]
 
     def best(self) -> Batch:
         """Return the batch."""
@@ -131,8 +179,8 @@ class Search:
                 f"{self.n} rows are asked for, but the pool has {self.total}: ask for fewer, or give more rows"
             )
         model, inputs = self.model, stacked(*(rows for _, rows in self._kept))
-        numbers, score = np.concatenate([at for at, _ in self._kept]), CANDIDATE_SCORES[self.score]
-        batch = choose_batch(model.posterior_, model.likelihood_.for_new_rows(), inputs, self.n, score)
+        numbers, told = np.concatenate([at for at, _ in self._kept]), model.likelihood_.for_new_rows()
+        batch = best_batch(model.posterior_, told, inputs, self.n, self.score, self._to_predict)
         return batch._replace(rows=numbers[batch.rows])
 
 

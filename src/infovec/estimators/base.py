@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,7 +37,9 @@ from .checkpoints import checkpointed
 from .ending import announced
 from .far import given_client, is_dask, on_workers
 from .images import Invariances, fit_with_images
+from .importances import Importances
 from .inputs import read_weight
+from .joint import Sampling
 from .kinds import APPROXIMATIONS
 from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
@@ -47,6 +48,7 @@ from .settings import check_choice, check_growth, check_kernel, settings_of
 from .tasks import codes_of, grouped, kernel_on
 from .telling import Telling
 from .told import remembered
+from .values import form_of, given_kernel
 from .warm import State, continues, kept
 
 __all__ = ["InformativeVectorMachine", "Read"]
@@ -62,7 +64,15 @@ class Read(NamedTuple):
     score: str | Score
 
 
-class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class InformativeVectorMachine(
+    Savable,
+    Reporting,
+    Importances,
+    Sampling,
+    Telling,
+    CallbackSupportMixin,  # type: ignore[misc]
+    metaclass=ABCMeta,
+):
     """Common base. The parameters, and their defaults, are those of IVMClassifier."""
 
     _fitted: ClassVar[tuple[str, ...]] = (
@@ -74,7 +84,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         likelihood: str | Likelihood = "probit",
         approximation: str = "projected",
         n_active: int | float | str = 500,
@@ -126,7 +136,7 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
         Parameters
         ----------
         deep : bool
-            Kept for scikit-learn; there are no nested estimators.
+            Whether to list the parameters of a kernel or a likelihood too, as ``kernel__length_scale``.
         """
         return {**super().get_params(deep), "score": vars(self)["score"]}
 
@@ -236,7 +246,9 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
             with threads(self.n_jobs), work_within(memory_limit(self.max_memory)):
                 machine = self._prepare(grouped(X, groups), y, sample_weight)
                 given = self._learning
-                learning = predict_seconds(machine, self.kernel is None, given) if given is not None else 0.0
+                learning = (
+                    predict_seconds(machine, given_kernel(self.kernel) is None, given) if given is not None else 0.0
+                )
                 plan = machine.plan()
                 plan = plan._replace(seconds=plan.seconds + learning, learning=learning)
                 return plan if workers is None and not is_dask(X) else on_workers(machine, plan, workers)
@@ -295,11 +307,15 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
         check_kernel(self.kernel)
         read = self._read_targets(X, y, sample_weight)
         sample = read.sample
-        if self.kernel is None:
-            given, codes = isinstance(self.learn, Learning) and self.learn.has_units, codes_of(self)
+        if given_kernel(self.kernel) is None:
+            form, given = form_of(self.kernel), isinstance(self.learn, Learning) and self.learn.has_units
+            codes, variance = codes_of(self), read.variance
             columns = None if given else Columns.of(sample.X, sample.weight, self.learn is not None, codes)
-            variance = read.variance
-            kernel = columns.kernel(variance) if columns else default_kernel(sample.X, variance, sample.weight, codes)
+            kernel = (
+                columns.kernel(variance, form)
+                if columns
+                else default_kernel(sample.X, variance, sample.weight, form, codes)
+            )
             sample = replace(sample, columns=columns)
         else:
             unit, kernel = sample.unit.kernel(cast(Kernel, kernel_on(self, sample.X)))
@@ -335,13 +351,13 @@ class InformativeVectorMachine(Savable, Reporting, Telling, CallbackSupportMixin
         if self.warm_start and isinstance(sample.X, FarInputs):
             raise ParameterError("warm_start keeps the rows in memory, where these are not; fit with warm_start=False")
         data = joblib.hash(told) if self.warm_start else ""
-        settings = self.get_params()
+        settings = self.get_params(deep=False)
         state: State | None = getattr(self, "_state", None)
         if state is not None and self.warm_start and data == state.data and continues(machine, settings, state):
             self._go_on(state, machine.work.wanted, machine.patience, course)
             return
         learning = self._learning
-        ended = begin(machine, course, learning, self.kernel is None, checkpoint)
+        ended = begin(machine, course, learning, given_kernel(self.kernel) is None, checkpoint)
         self._store(ended)
         self.__dict__.pop("_state", None)
         if self.warm_start:

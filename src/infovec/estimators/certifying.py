@@ -26,6 +26,7 @@ from .discrete import DiscreteMachine
 from .fitted import as_given
 from .gibbs import GibbsClassifier, votes
 from .tasks import kernel_on
+from .values import given_kernel
 
 __all__ = ["Certifying", "split_rows"]
 
@@ -208,9 +209,11 @@ class Certifying(DiscreteMachine):
             "Use fit_certified, which learns on some rows and certifies by the others; or give kernel and learn=None, "
             "chosen without these rows (or from a list, see candidates); or certify by rows held out"
         )
-        if self.kernel is None:
+        prior = given_kernel(self.kernel)
+        if prior is None:
             raise ParameterError(
-                f"kernel=None takes the scales of the prior from the rows of the fit, and so does not certify. {remedy}"
+                f"kernel={self.kernel!r} takes the scales of the prior from the rows of the fit, and so does not "
+                f"certify. {remedy}"
             )
         kernels = self.kernel_ if isinstance(self.kernel_, list) else [self.kernel_]
         given = kernel_on(self, self.active_vectors_)
@@ -219,7 +222,7 @@ class Certifying(DiscreteMachine):
                 "the parameters of the prior were learned on the very rows that are to certify it, and the theorem "
                 f"does not hold for such a prior. {remedy}"
             )
-        return self.kernel
+        return prior
 
     def _log_biases(self, own: Rows) -> float:
         """Return the logarithm of how many biases the frequencies of the classes can give, of which this is one."""

@@ -32,6 +32,7 @@ from .lazy import for_far_rows
 from .records import in_files
 from .settings import check_choice
 from .unlabelled import compare, held_in_learning, read_some_labels, sees_unlabelled
+from .values import given_kernel
 
 __all__ = ["IVMClassifier"]
 
@@ -46,9 +47,11 @@ class IVMClassifier(Certifying):
 
     Parameters
     ----------
-    kernel : Kernel, optional
-        Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X; where some
-        have categories it is multiplied by a ``Categorical`` kernel of those.
+    kernel : Kernel or str, optional
+        Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X. A name does the
+        same with another form: "rbf" (which is None), "matern", "exponential", "rational_quadratic", "linear",
+        "polynomial", "mlp", or sums and products such as "rbf + linear"; see ``infovec.kernels.named``. Where some
+        columns have categories it is multiplied by a ``Categorical`` kernel of those.
     likelihood : {"probit", "logit", "null_category"}, Likelihood or ClassLikelihood
         By name the bias is set from the class frequencies. More than two classes take "probit", or a ClassLikelihood
         that goes with ``multi_class``. "null_category", or a ``NullCategory``, is for rows some of which have no label:
@@ -217,7 +220,7 @@ class IVMClassifier(Certifying):
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         likelihood: str | Likelihood | ClassLikelihood = "probit",
         approximation: str = "projected",
         n_active: int | float | str = 500,
@@ -257,7 +260,7 @@ class IVMClassifier(Certifying):
         check_choice("multi_class", self.multi_class, list(MULTI_CLASS))
         if sees_unlabelled(self.likelihood):
             return read_some_labels(self, X, y, sample_weight)
-        inputs, labels = read(self, self.kernel, X, y)
+        inputs, labels = read(self, given_kernel(self.kernel), X, y)
         check_classification_targets(labels)
         sample = self._sample(inputs, labels, sample_weight)
         self.classes_, index = self._encoded(sample.y)

@@ -23,6 +23,7 @@ from ..runtime import outside, work_within
 from ..shards import FarInputs
 from .dense_fit import Outcome, fit_dense
 from .dense_settings import DenseSettings
+from .doubts import best_labels
 from .inputs import read
 from .latent import Latent, known
 from .lazy import for_far_rows
@@ -33,6 +34,7 @@ from .saving import Savable
 from .settings import check_kernel
 from .spans import relevances_with_intervals
 from .tasks import codes_of, kernel_on
+from .values import given_kernel
 from .warm import kept
 
 __all__ = ["GPClassifier"]
@@ -49,13 +51,15 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
 
     Parameters
     ----------
-    kernel : Kernel, optional
-        Covariance of the latent functions. None scales an RBF kernel and a bias to the columns of X; where length
-        scales are drawn it is that of Girolami and Rogers (2006), of variance one with a length scale for each column.
+    kernel : Kernel or str, optional
+        Covariance of the latent functions, also by name as for ``IVMClassifier``. None scales an RBF kernel and a bias
+        to the columns of X; where length scales are drawn it is that of Girolami and Rogers (2006), of variance one
+        with a length scale for each column.
     inference : {"variational", "ep", "laplace", "gibbs"}
         "variational" maximises a lower bound on the marginal likelihood. "ep" is expectation propagation, the closest
         to "gibbs" of the three that do not sample. "laplace" is a normal distribution at the mode of the posterior.
-        "gibbs" draws from the posterior, and is exact but for Monte Carlo errors, which it states.
+        "gibbs" draws from the posterior, and is exact but for Monte Carlo errors, which it states. Its chains leap as
+        well as they sweep, for which there are two more matrices of every class, where memory allows.
     learn : {"auto", "bound", "ep", "laplace", "importance", "mcmc", None}
         How the parameters of the kernel are found, whatever the inference after it. "bound", "ep" and "laplace"
         maximise the variational bound, the evidence of EP or that of Laplace, by gradients, on at most 1000 rows drawn
@@ -66,6 +70,9 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     likelihood : {"auto", "probit", "logit"}
         "auto" is the probit, but for "laplace" the logit, whose cost grows with the number of classes and not with its
         cube. "logit" is for "laplace" and "ep".
+    shared_kernel : bool
+        Whether all classes have one kernel, with one factorisation. Else more than two classes have one each, which is
+        not for "ep" and not for kernels that are drawn, and "auto" is "bound"; ``kernel_`` is then a list.
     n_samples : int
         Draws of "gibbs" and "mcmc", of all chains together; or of the precisions in every iteration of "importance".
     n_chains, burn_in : int
@@ -87,9 +94,10 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     classes_ : array of shape (n_classes,)
     n_classes_ : int
     kernel_, likelihood_ : the model as fitted
-        With ``learn="mcmc"`` the kernel at the mean of the logarithms of its parameters.
-    posterior_ : AuxiliaryPosterior, DrawnPosterior, ProjectedPosterior, ClassPosterior, FactorisedPosterior or \
-ModePosterior
+        A list of the kernels of all classes with ``shared_kernel=False``. With ``learn="mcmc"`` the kernel at the
+        mean of the logarithms of its parameters.
+    posterior_ : AuxiliaryPosterior, SeparateAuxiliaryPosterior, DrawnPosterior, ProjectedPosterior, ClassPosterior, \
+FactorisedPosterior or ModePosterior
     log_evidence_ : float
         Log marginal likelihood: the lower bound on it of "variational", the approximations of "ep" and "laplace", the
         estimate of "gibbs", which is NaN with ``evidence=None`` and with "mcmc".
@@ -128,7 +136,7 @@ ModePosterior
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         inference: str = "variational",
         learn: str | None = "auto",
         likelihood: str = "auto",
@@ -140,6 +148,7 @@ ModePosterior
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
+        shared_kernel: bool = True,
     ) -> None:
         self.kernel = kernel
         self.inference = inference
@@ -153,6 +162,7 @@ ModePosterior
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.shared_kernel = shared_kernel
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -187,14 +197,15 @@ ModePosterior
                 settings = DenseSettings.of(self, inputs.shape[0], self.n_classes_, limit)
                 seed = check_random_state(self.random_state).randint(2**31 - 1)
                 noise, rng = settings.noise(self.n_classes_), np.random.default_rng(seed)
-                given = codes_of(self), kernel_on(self, inputs)
+                own = kernel_on(self, inputs) if given_kernel(self.kernel) else self.kernel
+                given = codes_of(self), own
                 found = fit_dense(inputs, labels, *given, noise, settings, rng)
             self._store(found)
             self.n_samples_fit_, self.fit_seconds_ = len(labels), time.perf_counter() - start
         return self
 
     def _read_rows(self, X: object, y: object) -> tuple[Inputs, Rows]:
-        inputs, labels = read(self, self.kernel, X, y)
+        inputs, labels = read(self, given_kernel(self.kernel), X, y)
         if isinstance(inputs, FarInputs):
             raise ParameterError("GPClassifier needs all rows in memory, which these are not; use IVMClassifier")
         check_classification_targets(labels)
@@ -211,7 +222,9 @@ ModePosterior
         return inputs.astype(np.float64) if inputs.dtype != object else inputs, index.astype(np.intp)
 
     def _store(self, found: Outcome) -> None:
-        self.kernel_, self.likelihood_, self.posterior_ = found.posterior.kernel, found.likelihood, found.posterior
+        own = getattr(found.posterior, "kernels", ()) if not isinstance(found.posterior, DrawnPosterior) else ()
+        self.kernel_ = list(own) or found.posterior.kernel
+        self.likelihood_, self.posterior_ = found.likelihood, found.posterior
         self.log_evidence_, self.converged_ = float(found.log_evidence), bool(found.converged)
         self.history_, self.diagnostics_ = found.history, found.diagnostics
 
@@ -258,20 +271,21 @@ ModePosterior
         return (proba, self._monte_carlo_error(X)) if return_error else proba
 
     @for_far_rows
-    def predict(self, X: object) -> Array:
+    def predict(self, X: object, reject: float | None = None) -> Array:
         """Predict the most probable class.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
+        reject : float, optional
+            What it costs to give no label, where a wrong label costs one: between 0 and 1. Rows whose most probable
+            label is wrong with a larger probability get None, and the labels are then an array of objects (Chow 1970).
 
         Returns
         -------
         y : array of shape (n_samples,)
         """
-        best = np.argmax(self.predict_log_proba(X), axis=1)
-        labels: Array = self.classes_[best]
-        return labels
+        return best_labels(self.classes_, self.predict_log_proba(X), reject)
 
     @for_far_rows
     def decision_function(self, X: object) -> Floats:

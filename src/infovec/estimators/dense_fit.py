@@ -9,10 +9,11 @@ import numpy as np
 
 from .._types import Array, Floats, Inputs, Rows
 from ..dense.draws import draw_kernels, fit_gibbs
+from ..dense.fits import Kernels
 from ..dense.importance import Sampled, sample_precisions, with_precisions
 from ..dense.learn import climb
 from ..inference.bound import as_race
-from ..kernels import Kernel
+from ..kernels import RBF, Kernel
 from ..learning import Step
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
@@ -20,6 +21,7 @@ from ..machines.defaults import CLASS_VARIANCE, column_spreads, default_kernel, 
 from ..posterior import Posterior
 from ..runtime import outside
 from .dense_settings import CRITERIA, DenseSettings
+from .values import form_of, given_kernel
 
 __all__ = ["Outcome", "fit_dense"]
 
@@ -40,9 +42,9 @@ class Outcome(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A kernel, and the way to it."""
+    """A kernel, or one for each class, and the way there."""
 
-    kernel: Kernel
+    kernel: Kernels
     history: dict[str, Array]
     diagnostics: dict[str, Array | float]
 
@@ -51,19 +53,22 @@ def fit_dense(
     X: Inputs,
     labels: Rows,
     codes: Rows,
-    kernel: Kernel | None,
+    kernel: Kernel | str | None,
     likelihood: Discrete | ClassLikelihood,
     asked: DenseSettings,
     rng: np.random.Generator,
 ) -> Outcome:
     """Find the kernel, then infer; columns with codes of categories have a kernel for such."""
     telling, drawn = _Telling(asked.verbose), asked.learn in ("importance", "mcmc")
-    start = kernel or (_separate(X, codes) if drawn else default_kernel(X, CLASS_VARIANCE, codes=codes))
+    own, form = given_kernel(kernel), form_of(kernel)
+    start = own or (_separate(X, codes) if drawn else default_kernel(X, CLASS_VARIANCE, form=form, codes=codes))
     found = _Found(start, {}, {})
     if asked.learn == "importance":
         found = _by_importance(X, labels, start, likelihood, asked, rng, telling)
+    elif asked.learn is None and asked.n_kernels > 1:
+        found = _Found((start,) * asked.n_kernels, {}, {})
     elif asked.learn not in ("mcmc", None):
-        found = _by_gradients(X, labels, start, kernel is None, likelihood, asked, rng, telling)
+        found = _by_gradients(X, labels, start, own is None, likelihood, asked, rng, telling)
     ended = _infer(X, labels, found.kernel, likelihood, asked, rng, telling)
     return ended._replace(history=found.history, diagnostics={**found.diagnostics, **ended.diagnostics})
 
@@ -74,7 +79,8 @@ def _separate(X: Inputs, codes: Rows) -> Kernel:
     numbers = np.setdiff1d(np.arange(p), codes)
     deviation, _ = column_spreads(X[:, numbers])
     spread = np.where(deviation > 0.0, deviation, 1.0)
-    return mixed_kernel(numbers, spread * np.sqrt(0.5 * p), codes, np.full(len(codes), 2.0 / p), 1.0)
+    scale, relevance = spread * np.sqrt(0.5 * p), np.full(len(codes), 2.0 / p)
+    return RBF(scale) if not len(codes) else mixed_kernel(numbers, scale, codes, relevance, 1.0)
 
 
 def _by_gradients(
@@ -87,9 +93,12 @@ def _by_gradients(
     rng: np.random.Generator,
     telling: "_Telling",
 ) -> _Found:
-    criterion = CRITERIA[asked.way.criterion if asked.learn == "auto" else str(asked.learn)]
     order = rng.permutation(len(labels))
-    learned = climb(criterion, X, labels, kernel, likelihood, order, tied=tied, watch=telling.step)
+    start = kernel if asked.n_kernels == 1 else (kernel,) * asked.n_kernels
+    learned = climb(
+        CRITERIA[asked.criterion], X, labels, start, likelihood, order,
+        tied=tied and asked.n_kernels == 1, watch=telling.step,
+    )  # fmt: skip
     values, thetas = [step.criterion for step in learned.steps], [step.theta for step in learned.steps]
     history = {"criterion": np.array(values), "theta": np.array(thetas).reshape(len(values), -1)}
     return _Found(learned.kernel, history, {})
@@ -124,14 +133,14 @@ def _thetas(kernel: Kernel, found: Sampled) -> Floats:
 def _infer(
     X: Inputs,
     labels: Rows,
-    kernel: Kernel,
+    kernel: Kernels,
     likelihood: Discrete | ClassLikelihood,
     asked: DenseSettings,
     rng: np.random.Generator,
     telling: "_Telling",
 ) -> Outcome:
     chains = {"n_samples": asked.n_samples, "n_chains": asked.n_chains, "burn_in": asked.burn_in}
-    if asked.learn == "mcmc":
+    if asked.learn == "mcmc" and isinstance(kernel, Kernel):
         drawn = draw_kernels(X, labels, kernel, likelihood, rng, **chains, on_sweep=telling.sweep)
         ess, r_hat = float(drawn.draws.ess.min()), float(drawn.draws.r_hat.max())
         theta = drawn.draws.theta.reshape(-1, kernel.theta.size)

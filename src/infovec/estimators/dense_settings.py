@@ -8,18 +8,17 @@ import numpy as np
 from .._types import Foreign, Inputs, Rows
 from ..dense.annealing import annealed_evidence
 from ..dense.draws import MakeEvidence, draws_of_prior
-from ..dense.fits import DenseFit, fit_bound, fit_ep, fit_laplace
+from ..dense.fits import DenseFit, Kernels, fit_bound, fit_ep, fit_laplace
 from ..dense.learn import LaplaceCriterion, MakeCriterion, bound_criterion, ep_criterion
-from ..dense.memory import Need, ep_need, gibbs_need, laplace_need, unit_noise_need
+from ..dense.memory import Need, ep_need, gibbs_need, laplace_need, more_kernels, unit_noise_need
 from ..errors import ParameterError
-from ..kernels import Kernel
 from ..likelihoods import Discrete, Logit, Probit
 from ..likelihoods.classes import ClassLikelihood, MultivariateProbit, Softmax
 from .settings import check_choice
 
 __all__ = ["CRITERIA", "EVIDENCES", "INFERENCES", "LEARNING", "LIKELIHOODS", "DenseSettings"]
 
-Fit: TypeAlias = Callable[[Inputs, Rows, Kernel, Discrete | ClassLikelihood], DenseFit]
+Fit: TypeAlias = Callable[[Inputs, Rows, Kernels, Discrete | ClassLikelihood], DenseFit]
 
 
 class Way(NamedTuple):
@@ -63,6 +62,7 @@ class DenseSettings(NamedTuple):
     burn_in: int
     evidence: MakeEvidence | None
     verbose: bool
+    n_kernels: int  # one, or as many as there are classes
 
     @classmethod
     def of(cls, model: Foreign, n: int, n_classes: int, limit: int) -> Self:
@@ -74,14 +74,24 @@ class DenseSettings(NamedTuple):
         way = INFERENCES[model.inference]
         likelihood = way.likelihoods[0] if model.likelihood == "auto" else model.likelihood
         _check_together(model, way, likelihood)
-        needed = way.need(n, n_classes, likelihood == "probit")
+        n_kernels = n_classes if not model.shared_kernel and n_classes > 2 else 1
+        if n_kernels > 1:
+            _check_separate(model)
+        needed = way.need(n, n_classes, likelihood == "probit") + more_kernels(n, n_kernels)
         if needed > limit:
             raise ParameterError(
                 f"inference={model.inference!r} with {n} rows and {n_classes} classes takes {needed / 1e9:.3g} GB, "
                 f"and {limit / 1e9:.3g} GB may be used; raise max_memory, or use IVMClassifier, which takes less"
             )
         chains = _size(model, "n_samples", 1), _size(model, "n_chains", 1), _size(model, "burn_in", 0)
-        return cls(way, likelihood, model.learn, *chains, EVIDENCES[model.evidence], bool(model.verbose))
+        return cls(way, likelihood, model.learn, *chains, EVIDENCES[model.evidence], bool(model.verbose), n_kernels)
+
+    @property
+    def criterion(self) -> str:
+        """What gradients are to maximise."""
+        if self.learn != "auto":
+            return str(self.learn)
+        return "bound" if self.n_kernels > 1 and self.way.criterion == "ep" else self.way.criterion
 
     def noise(self, n_classes: int) -> Discrete | ClassLikelihood:
         """Return the likelihood: of one function for two classes, else of one for each."""
@@ -105,6 +115,20 @@ def _check_together(model: Foreign, way: Way, likelihood: str) -> None:
     if model.learn == "mcmc" and way.fit is not None:
         raise ParameterError(
             f"learn='mcmc' draws the kernel with the functions: it needs inference='gibbs', not {model.inference!r}"
+        )
+
+
+def _check_separate(model: Foreign) -> None:
+    """Refuse what has one kernel for all classes."""
+    if model.inference == "ep" or model.learn == "ep":
+        raise ParameterError(
+            "expectation propagation of coupled classes has one kernel for all of them: with shared_kernel=False take "
+            "inference='variational', 'gibbs' or 'laplace', and learn='bound', 'laplace' or 'auto'"
+        )
+    if model.learn in ("importance", "mcmc"):
+        raise ParameterError(
+            f"learn={model.learn!r} draws the parameters of one kernel for all classes: with shared_kernel=False take "
+            "learn='bound', 'laplace' or 'auto'"
         )
 
 

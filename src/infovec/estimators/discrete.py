@@ -6,12 +6,15 @@ from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
 from .._types import Array, Floats, Inputs
+from ..active_learning import Uncertainty, label_uncertainty
 from ..errors import ParameterError
 from ..likelihoods import Discrete, Likelihood
 from ..machines.sample import Sample
 from .base import InformativeVectorMachine
 from .class_weight import ClassWeight, rows_told
+from .doubts import best_labels
 from .inputs import read_weight
+from .joint import labels_together
 from .kinds import APPROXIMATIONS
 from .lazy import for_far_rows
 from .score_method import MethodBesideParameter
@@ -75,8 +78,25 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
         return np.exp(self.predict_log_proba(X))
 
     @for_far_rows
-    def predict(self, X: object) -> Array:
+    def predict(self, X: object, reject: float | None = None) -> Array:
         """Predict the most probable class.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        reject : float, optional
+            What it costs to give no label, where a wrong label costs one: between 0 and 1. Rows whose most probable
+            label is wrong with a larger probability get None, and the labels are then an array of objects (Chow 1970).
+
+        Returns
+        -------
+        y : array of shape (n_samples,)
+        """
+        return best_labels(self.classes_, self.predict_log_proba(X), reject)
+
+    @for_far_rows
+    def predict_uncertainty(self, X: object) -> Uncertainty:
+        """Say how uncertain labels are, in nats, and what of that is noise and what is not known.
 
         Parameters
         ----------
@@ -84,11 +104,23 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
 
         Returns
         -------
-        y : array of shape (n_samples,)
+        uncertainty : Uncertainty
+            A named tuple of arrays of shape (n_samples,). ``total``: entropy of the predicted label. ``aleatoric``:
+            what would be left of it if the function were known, which no data reduces. ``epistemic``: mutual
+            information between label and function, which more data reduces. The first is the sum of the others. Class
+            weights do not count. For two and for ordered classes they are exact; for more the share of the second is
+            found with 256 points of the functions, to about a hundredth.
         """
-        best = np.argmax(self.predict_log_proba(X), axis=1)
-        labels: Array = self.classes_[best]
-        return labels
+        mean, var = self._latent(X)
+        return label_uncertainty(self.likelihood_.for_new_rows(), mean, var)
+
+    def _targets(self, X: Inputs, S: int, random: np.random.RandomState) -> Array:
+        if not isinstance(self.likelihood_, Discrete):  # classes without an order
+            proba = np.cumsum(self.predict_proba(X), axis=1)
+            u = random.uniform(size=(len(proba), S)) * proba[:, -1:]
+            return np.asarray(self.classes_[np.sum(u[:, :, None] > proba[:, None, :-1], axis=2)])
+        f = self._functions(X, S, random, self.likelihood_.for_new_rows().spread)
+        return np.asarray(self.classes_[labels_together(self, f, X, random)])
 
     def _testimony(self, X: Inputs) -> dict[str, Array]:
         log_proba = self.predict_log_proba(X)

@@ -95,7 +95,8 @@ def _check_testimony(saved: Saved) -> None:
 def _finite_everywhere(model: Fitted) -> bool:
     """Whether the means at all active rows are finite, which each of them has a part in."""
     with np.errstate(all="ignore"):
-        return bool(np.all(np.isfinite(model.posterior_.mean(model.posterior_.X))))
+        parts = vars(model).get("outputs_", [model])
+        return all(bool(np.all(np.isfinite(one.posterior_.mean(one.posterior_.X)))) for one in parts)
 
 
 def _agree(now: dict[str, Array], then: dict[str, Array]) -> bool:

@@ -2,23 +2,22 @@
 
 from typing import ClassVar
 
-from sklearn.base import BaseEstimator
-
 from .._types import Inputs, Rows
 from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..posterior import Posterior
 from ..tables import Encoded, TableSchema
+from .values import HasValues
 
 __all__ = ["Fitted", "as_given"]
 
 
-class Fitted(BaseEstimator):  # type: ignore[misc]
+class Fitted(HasValues):
     """Attributes of a fitted estimator, and the settings that say how they are to be read."""
 
     _fitted: ClassVar[tuple[str, ...]]
-    kernel: Kernel | None
+    kernel: Kernel | str | None
     approximation: str
     learn: str | Learning | None
     kernel_: Kernel | list[Kernel]

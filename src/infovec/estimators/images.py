@@ -38,7 +38,7 @@ def fit_with_images(model: Foreign, X: object, y: object, sample_weight: ArrayLi
     if not isinstance(model.rounds, int | np.integer) or model.rounds < 1:
         raise ParameterError(f"rounds must be a whole number from 1, got {model.rounds!r}")
     learned = {name: v for name, v in model.history_.items() if name in _LEARNED}
-    settings, state = model.get_params(), getattr(model, "_state", None)
+    settings, state = model.get_params(deep=False), getattr(model, "_state", None)
     for _ in range(model.rounds):
         ended = begin(_machine(model, X, y, sample_weight, functions), course.run_on(), None, False)
         model._store(ended)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Foreign
+from ..errors import ParameterError
 from .far import is_dask, slices
 from .tasks import Grouped
 
@@ -31,6 +32,8 @@ def for_far_rows(method: _M) -> _M:
         if groups is not None:
             check_is_fitted(self)
             return method(self, Grouped(X, groups), *args, **options)
+        if options.get("return_cov") and (is_dask(X) or slices(X)):
+            raise ParameterError("covariances are between all rows, which must be in memory: give np.asarray(X)")
         if is_dask(X):
             check_is_fitted(self)
             return _lazy(self, method, X, args, options)
@@ -56,7 +59,8 @@ def _streamed(model: Foreign, method: Callable[..., Foreign], X: Foreign, args: 
     if not parts:
         return method(model, np.asarray(X[:0]), *args, **options)
     if isinstance(parts[0], tuple):
-        return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return parts[0]._make(columns) if hasattr(parts[0], "_make") else tuple(columns)
     return np.concatenate(parts)
 
 

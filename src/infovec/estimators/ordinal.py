@@ -23,6 +23,7 @@ from .discrete import discrete
 from .images import Invariances
 from .inputs import read
 from .records import in_files
+from .values import given_kernel
 
 __all__ = ["IVMOrdinalClassifier"]
 
@@ -65,7 +66,7 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         likelihood: str | Likelihood = "ordinal",
         categories: Sequence[object] | Array | None = None,
         approximation: str = "projected",
@@ -101,7 +102,7 @@ log_evidence_, history_, stop_reason_, n_features_in_, feature_names_in_
 
     def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
         categories = _ordered_categories(y) if self.categories is None else self.categories
-        inputs, labels = read(self, self.kernel, X, y)
+        inputs, labels = read(self, given_kernel(self.kernel), X, y)
         check_classification_targets(labels)
         sample = self._sample(inputs, labels, sample_weight)
         targets = self._encode(sample.y, categories).astype(np.float64)

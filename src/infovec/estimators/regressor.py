@@ -23,19 +23,21 @@ from ..machines.unit import Unit
 from ..numerics.residuals import normal_scores
 from ..runtime import Callback, outside
 from ..scores import Score
-from .base import InformativeVectorMachine, Read
+from .base import Read
 from .images import Invariances
 from .inputs import read
 from .lazy import for_far_rows
+from .outputs import SeveralTargets, for_each_target
 from .records import in_files
 from .score_method import MethodBesideParameter
 from .tasks import grouped, with_groups
+from .values import given_kernel
 
 __all__ = ["IVMRegressor"]
 
 
 @in_files
-class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[misc]
+class IVMRegressor(RegressorMixin, SeveralTargets):  # type: ignore[misc]
     """Informative vector machine for real targets and counts: sparse Gaussian process regression.
 
     The unit of the targets does not matter, nor how far they are from zero: the fit works with standardised ones, to a
@@ -43,8 +45,9 @@ class IVMRegressor(RegressorMixin, InformativeVectorMachine):  # type: ignore[mi
 
     Parameters
     ----------
-    kernel : Kernel, optional
-        Covariance of the latent function, in the unit of y. None scales an RBF kernel and a bias to X and y.
+    kernel : Kernel or str, optional
+        Covariance of the latent function, in the unit of y. None scales an RBF kernel and a bias to X and y; a name,
+        such as "matern" or "rbf + linear", does so with another form (see ``IVMClassifier``).
     likelihood : {"gaussian", "laplace", "student_t", "poisson"} or Likelihood
         By name noise and offset are set from the targets; else they are in the unit of y.
     score : {"auto", "entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
@@ -59,6 +62,9 @@ dtype, n_jobs, warm_start, callback, random_state, verbose
     active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, log_evidence_, \
 history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         As for IVMClassifier.
+    outputs_ : list of IVMRegressor
+        With a y of several columns: a model of each. All have the same active rows, and parameters of their own.
+        Predictions have the targets along their last axis; the other attributes are those of ``outputs_[k]``.
     residual_quantiles_ : array
         What residuals of rows left out are like, for ``predict_quantiles``: quantiles of their normal scores.
 
@@ -73,12 +79,12 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
     ((3,), True)
     """
 
-    _fitted = (*InformativeVectorMachine._fitted, "residual_quantiles_")
+    _fitted = (*SeveralTargets._fitted, "outputs_", "residual_quantiles_")
     score = MethodBesideParameter(with_groups(RegressorMixin.score))
 
     def __init__(
         self,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         likelihood: str | Likelihood = "gaussian",
         approximation: str = "projected",
         n_active: int | float | str = 500,
@@ -109,8 +115,13 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
             invariances=invariances, rounds=rounds,
         )  # fmt: skip
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
-        inputs, numbers = read(self, self.kernel, X, y, real=True)
+        inputs, numbers = read(self, given_kernel(self.kernel), X, y, real=True)
         sample, likelihood = self._in_unit(self._sample(inputs, numbers, sample_weight))
         targets = sample.unit.inside(sample.y, self.learn is not None)
         likelihood = named(REAL_LIKELIHOODS, likelihood, targets, sample.weight)
@@ -125,12 +136,12 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
 
     def _in_unit(self, sample: Sample) -> tuple[Sample, str | Likelihood]:
         """Choose the unit that the fit works in, where everything that was given can be said in another one."""
-        given = self.likelihood
+        given, kernel = self.likelihood, given_kernel(self.kernel)
         some = named(REAL_LIKELIHOODS, given, np.zeros(1))
         if (
             (isinstance(self.learn, Learning) and self.learn.has_units)
             or some.in_unit(0.0, 1.0) is None
-            or (self.kernel is not None and self.kernel.times(1.0) is None)
+            or (kernel is not None and kernel.times(1.0) is None)
         ):
             return sample, given
         robust = not isinstance(plain(some), Gaussian)
@@ -139,8 +150,9 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
             unit, given = unit.likelihood(given)
         return replace(sample, unit=unit), given
 
+    @for_each_target(axis=-1)
     @for_far_rows
-    def predict(self, X: object, return_std: bool = False) -> Any:
+    def predict(self, X: object, return_std: bool = False, *, return_cov: bool = False) -> Any:
         """Predict the mean of the target.
 
         Parameters
@@ -148,12 +160,20 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         X : array-like or CSR matrix of shape (n_samples, n_features)
         return_std : bool
             Whether to return the standard deviation of the target as well, noise included.
+        return_cov : bool
+            Whether to return the covariances of the targets instead, noise included on the diagonal, whose root is the
+            standard deviation.
 
         Returns
         -------
         mean : array of shape (n_samples,)
         std : array of shape (n_samples,)
+        cov : array of shape (n_samples, n_samples)
         """
+        if return_cov:
+            latent, cov = self._latent_together(self._read(X))
+            noise = self.likelihood_.for_new_rows()
+            return noise.predict(latent, np.diagonal(cov))[0], noise.covariance(latent, cov)
         mean, var = self._target(X)
         noise = self.likelihood_.for_new_rows()
         if return_std and isinstance(noise, StudentT) and noise.df <= 2.0:
@@ -178,6 +198,7 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         mean, var = self.likelihood_.predict(*latent)
         return mean, var
 
+    @for_each_target(axis=-1)
     @for_far_rows
     def predict_quantiles(self, X: object, q: ArrayLike = (0.025, 0.5, 0.975)) -> Floats:
         """Predict quantiles of the target: intervals that hold what they promise, whatever residuals are like.
@@ -214,8 +235,13 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         self.residual_quantiles_: Floats = ended.result.residuals
 
     def _testimony(self, X: Inputs) -> dict[str, Floats]:
+        if "outputs_" in vars(self):
+            return super()._testimony(X)
         mean, var = self._target(X)
         return {**super()._testimony(X), "target_mean": mean, "target_var": var}
+
+    predict_latent = for_each_target(axis=-1)(SeveralTargets.predict_latent)
+    sample_y = for_each_target(axis=1)(SeveralTargets.sample_y)
 
     def log_density(self, X: object, y: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         """Return the log predictive density of known targets: larger is better, noise included.
@@ -230,7 +256,12 @@ history_, stop_reason_, dtype_, n_features_in_, feature_names_in_
         Returns
         -------
         log_density : array of shape (n_samples,)
+            Of several targets that of all together, which are independent given the row.
         """
+        outputs = vars(self).get("outputs_")
+        if outputs is not None:
+            columns = np.asarray(y, dtype=np.float64).reshape(-1, len(outputs)).T
+            return np.sum([one.log_density(X, t, groups) for one, t in zip(outputs, columns, strict=True)], axis=0)
         mean, var = self._latent(grouped(X, groups))
         targets: Floats = column_or_1d(y, dtype=np.float64)
         assert_all_finite(targets, input_name="y")

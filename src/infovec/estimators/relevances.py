@@ -9,9 +9,10 @@ from .._types import Floats
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..kernels.relevances import column_weights
-from ..learning.separation import MOST_COLUMNS
+from ..learning import Learning
+from ..learning.model import Model
 from ..machines.defaults import column_spreads
-from ..plain import printable
+from ..plain import bars, frame, printable, words
 from ..tables import TableSchema
 from .fitted import Fitted
 from .tasks import mixed_by_name
@@ -19,6 +20,7 @@ from .tasks import mixed_by_name
 __all__ = ["Relevances", "model_relevances"]
 
 _SHOWN = 20  # columns in the text
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Relevances:
     Parameters
     ----------
     columns : tuple of str
-        Empty where the kernel says nothing about columns.
+        Empty where the kernel says nothing about columns, or where what it says was not learned.
     relevance : array
         (spread / length scale)^2 of the column, as a share of the largest one.
     length_scale : array
@@ -54,6 +56,15 @@ class Relevances:
         if self.low is None or self.high is None:
             return ""
         return f"  {f'{self.low[k]:.4g} to {self.high[k]:.4g}':22s}"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, float(share), f"{share:.3g}" + (f"; length scale {scale:.4g}" if np.isfinite(scale) else ""))
+            for name, share, scale in list(zip(self.columns, self.relevance, self.length_scale, strict=True))[:_SHOWN]
+        ]
+        if len(self) > _SHOWN:
+            rows.append((f"and {len(self) - _SHOWN} more", 0.0, ""))
+        return frame("Relevances", bars(rows), f"<div>{words(self.note)}</div>" if self.note else "")
 
     def __str__(self) -> str:
         lines = ["relevances: share of the largest, and length scale in the unit of the column"] if self.columns else []
@@ -91,6 +102,9 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     if p is None or not found:
         return Relevances((), np.empty(0), np.empty(0), _nothing(kernels[0], p))
     weight = np.max(found, axis=0)
+    note = _not_learned(model, weight)
+    if note:
+        return Relevances((), np.empty(0), np.empty(0), note)
     if names is None:
         names = [str(name) for name in getattr(model, "feature_names_in_", [f"column {j}" for j in range(p)])]
     if len(names) != p:
@@ -107,7 +121,7 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     with np.errstate(divide="ignore"):
         scale = (1.0 if units is None else units) / np.sqrt(weight)
     largest = reach.max() if reach.any() else 1.0
-    return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], _note(model, weight))
+    return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], "")
 
 
 def differing(codes: Floats) -> float:
@@ -122,27 +136,52 @@ def _nothing(kernel: Kernel, p: int | None) -> str:
     return f"{kernel!r} does not tell columns apart. {_remedy(p)}"
 
 
-def _note(model: Fitted, weight: Floats) -> str:
-    if len(weight) > 1 and model.kernel is None:
-        alone = (
-            "" if _together(model, len(weight)) else "are learned one by one where the evidence asks for it, and else "
+def _not_learned(model: Fitted, weight: Floats) -> str:
+    """Say why the length scales of columns tell nothing of their relevance; nothing where they do."""
+    if len(weight) < 2:
+        return ""
+    if isinstance(model.kernel, Kernel):
+        return (
+            f"the kernel has one length scale for all columns. {_remedy_for(model, len(weight))}"
+            if not np.ptp(weight)
+            else ""
         )
-        remedy = _remedy(len(weight)) if not hasattr(model, "table_") else _remedy_of(model.table_)
-        return f"the length scales of the default kernel {alone}keep their proportions. {remedy}"
-    if len(weight) > 1 and np.ptp(weight) == 0.0:
-        return f"the kernel has one length scale for all columns. {_remedy(len(weight))}"
-    return ""
+    if _apart(model):
+        return ""
+    return (
+        "all columns share one length scale, in units of their spreads, so there are no relevances. "
+        f"{_remedy_for(model, len(weight))}"
+    )
 
 
-def _together(model: Fitted, p: int) -> bool:
-    """Whether the length scales of the default kernel cannot but have moved together."""
-    one_kernel = getattr(model, "shared_kernel", False) and getattr(model, "n_classes_", 2) > 2
-    return model.learn is None or getattr(model, "approximation", "") != "projected" or one_kernel or p > MOST_COLUMNS
+def _width(model: Fitted) -> int:
+    """Columns of the rows that the kernel sees."""
+    known = vars(model)
+    return int(known["table_"].width if "table_" in known else known["n_features_in_"])
+
+
+def _apart(model: Fitted) -> bool:
+    """Whether learning gave columns length scales of their own, where none were given: more parameters moved."""
+    known = vars(model)
+    if "theta" in known.get("diagnostics_", {}):
+        return True
+    kernels = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
+    thetas = known.get("history_", {}).get("theta", np.empty((0, 0)))
+    if len(kernels) > 1:  # those of classes have the same proportions unless some were learned
+        weights = [column_weights(kernel, _width(model)) for kernel in kernels]
+        shares = np.array([weight / weight.max() for weight in weights if weight is not None])
+        return bool(np.ptp(shares, axis=0).max() > _ROUNDING)
+    learning = model.learn if isinstance(model.learn, Learning) else None
+    together = Model.begin(kernels[0], model.likelihood_, tied=True, learning=learning)
+    return bool(len(thetas)) and np.shape(thetas)[-1] > together.size
 
 
 def _remedy(p: int) -> str:
     return f"To learn how relevant each one is: kernel=RBF(np.ones({p})) + Bias(), or --ard on the command line"
 
 
-def _remedy_of(table: TableSchema) -> str:
+def _remedy_for(model: Fitted, p: int) -> str:
+    table: TableSchema | None = getattr(model, "table_", None)
+    if table is None:
+        return _remedy(p)
     return f"To learn how relevant each one is: kernel={mixed_by_name(table, ones=True)}, or --ard on the command line"

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._types import Floats, Rows
 from ..errors import ParameterError
-from ..kernels import Kernel
+from ..kernels import Kernel, named
 from ..machines.prepare import Looking, Settings
 from ..machines.work import AS_SELECTED, Refine
 from ..scores import RULES, Rule
@@ -62,10 +62,12 @@ def check_growth(n: Any, size: int) -> int:
 
 
 def check_kernel(kernel: Any) -> None:
-    """Raise unless the kernel is None or a Kernel."""
-    if kernel is not None and not isinstance(kernel, Kernel):
+    """Raise unless the kernel is None, a name or a Kernel."""
+    if isinstance(kernel, str):
+        named(kernel)  # which says what is wrong with it
+    elif kernel is not None and not isinstance(kernel, Kernel):
         raise ParameterError(
-            f"kernel must be None or a kernel from infovec.kernels, got {kernel!r}; "
+            f"kernel must be None, a name or a kernel from infovec.kernels, got {kernel!r}; "
             "wrap a function of your own in infovec.kernels.FromFunction"
         )
 

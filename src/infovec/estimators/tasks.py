@@ -15,6 +15,7 @@ from ..kernels.columns import On, as_numbers, parts_of, resolved
 from ..kernels.tasks import GROUPS, ByTask
 from ..shards import FarInputs
 from ..tables import TableSchema
+from .values import form_of, given_kernel
 
 __all__ = ["Grouped", "codes_of", "grouped", "kernel_on", "learn_tasks", "mixed_by_name", "tasks_beside", "with_groups"]
 
@@ -89,9 +90,10 @@ def tasks_beside(estimator: Any, inputs: Inputs, labels: Array) -> Floats:
 
 def kernel_on(estimator: Any, X: Inputs) -> Kernel | None:
     """Return the kernel that was given, with the numbers of the columns that it names in the inputs of a fit."""
-    kernel: Kernel | None = estimator.kernel
-    if kernel is not None and hasattr(estimator, "table_"):
-        _check_categories(kernel, estimator.table_)
+    given = given_kernel(estimator.kernel)
+    if given is not None and hasattr(estimator, "table_"):
+        _check_categories(given, estimator.table_)
+    kernel = given or form_of(estimator.kernel)
     if kernel is None or X.ndim != 2 or not any(isinstance(part, ByTask | On) for part in parts_of(kernel)):
         return kernel
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]

@@ -102,7 +102,7 @@ def refit(model: Any, rows: Remembered) -> None:
     model.history_ |= {key: history[key] for key in learned if key in history}
     model.__dict__.pop("_state", None)
     if model.warm_start:
-        model._state = State(ended.selector, ended.machine, model.get_params(), "", True)
+        model._state = State(ended.selector, ended.machine, model.get_params(deep=False), "", True)
 
 
 def _size(model: Any, n: int) -> int:

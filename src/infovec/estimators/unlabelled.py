@@ -28,6 +28,8 @@ from .class_weight import class_shift, rows_told
 from .far import is_far
 from .inputs import read, read_weight
 from .kinds import APPROXIMATIONS
+from .tasks import kernel_on
+from .values import given_kernel
 
 __all__ = ["compare", "held_in_learning", "read_some_labels", "sees_unlabelled", "without_label"]
 
@@ -88,7 +90,7 @@ def read_some_labels(model: Foreign, X: object, y: object, sample_weight: ArrayL
             "likelihood='null_category' is for inputs in memory; take a sample of the rows without label"
         )
     labels, known = without_label(y)
-    inputs, labels = read(model, model.kernel, X, labels)
+    inputs, labels = read(model, given_kernel(model.kernel), X, labels)
     check_classification_targets(labels)
     weight = read_weight(sample_weight, len(labels))
     counts = known if weight is None else known & (weight > 0.0)
@@ -104,7 +106,7 @@ def read_some_labels(model: Foreign, X: object, y: object, sample_weight: ArrayL
     index[known & ~np.isin(labels, model.classes_)] = -2  # of a class that does not count
     sample = Sample.of(inputs, index, weight).told(index[index_rows(weight, len(index))] > -2)
     if APPROXIMATIONS[model.approximation].all_rows or model.n_classes_ > 2:
-        sample = sample.merged(model.kernel, model.likelihood)
+        sample = sample.merged(kernel_on(model, inputs), model.likelihood)
     sample = sample if model.learn is None else sample.counted()
     codes, has_label = sample.y.astype(np.intp), sample.y >= 0
     some = None if sample.weight is None else sample.weight[has_label]
@@ -116,7 +118,7 @@ def read_some_labels(model: Foreign, X: object, y: object, sample_weight: ArrayL
     likelihood = model.likelihood
     if isinstance(likelihood, str):
         likelihood = cast(NullCategory, CLASS_LIKELIHOODS[_NAME](targets, sample.weight))
-        likelihood = replace(likelihood, width=_width(model.kernel, inputs))
+        likelihood = replace(likelihood, width=_width(given_kernel(model.kernel), inputs))
     if not isinstance(likelihood, NullCategory):
         raise ParameterError(f"likelihood={likelihood!r} is for more than two classes, y has two; give a NullCategory")
     return Read(sample, targets, likelihood, CLASS_VARIANCE, score)
@@ -154,7 +156,7 @@ def _of_many(model: Foreign, codes: Rows, weight: Floats | None, X: Foreign) -> 
     bias, missing = class_bias(codes[known], model.n_classes_, own), missing_share(known, weight)
     if isinstance(given, NullCategory):
         return NullAgainstRest(bias, width=given.width, missing=missing)
-    return NullAgainstRest(bias, width=_width(model.kernel, X), missing=missing)
+    return NullAgainstRest(bias, width=_width(given_kernel(model.kernel), X), missing=missing)
 
 
 def held_in_learning(model: Foreign, learning: Learning | None) -> Learning | None:
@@ -166,8 +168,8 @@ def held_in_learning(model: Foreign, learning: Learning | None) -> Learning | No
     if learning is None or not isinstance(model.learn, str):
         return learning
     names = ["kernel.*variance"]
-    if model.kernel is not None:
-        kernel = model.kernel
+    kernel = given_kernel(model.kernel)
+    if kernel is not None:
         pairs = zip(kernel.parameter_names, kernel.free_roles, strict=True)
         names = [f"kernel.{name}".partition("[")[0] for name, role in pairs if role is Role.VARIANCE]
     return replace(learning, fixed=(*learning.fixed, *dict.fromkeys(names), "likelihood.*"))

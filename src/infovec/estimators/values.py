@@ -1,6 +1,6 @@
 """Settings that are values, kernels and likelihoods, and their own parameters: ``kernel__length_scale`` in searches."""
 
-from typing import Any, Self
+from typing import Self
 
 from sklearn.base import BaseEstimator
 
@@ -14,7 +14,7 @@ __all__ = ["HasValues", "form_of", "given_kernel"]
 class HasValues(BaseEstimator):  # type: ignore[misc]
     """Has a ``set_params`` that exchanges values: they are not changed in place, as estimators would be."""
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters of the estimator, and those of its kernel or likelihood as ``kernel__length_scale``.
 
         Parameters
@@ -27,7 +27,7 @@ class HasValues(BaseEstimator):  # type: ignore[misc]
         self
         """
         super().set_params(**{name: value for name, value in params.items() if "__" not in name})
-        inside: dict[str, dict[str, Any]] = {}
+        inside: dict[str, dict[str, object]] = {}
         for name, value in params.items():
             setting, nested, inner = name.partition("__")
             if nested:

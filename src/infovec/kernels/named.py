@@ -69,7 +69,7 @@ def _kernel(node: ast.AST, text: str) -> Kernel | float:
         if name not in NAMES:
             raise _not_understood(text, f": {node.id!r} is none")
         return NAMES[name]()
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return float(node.value)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
         left, right = _kernel(node.left, text), _kernel(node.right, text)

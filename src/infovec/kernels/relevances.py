@@ -10,7 +10,7 @@ from .algebra import Kernel
 from .categorical import Categorical
 from .columns import On
 from .dot_product import DotProduct
-from .embedding import Embedding, Relevance
+from .embedding import Embedding, Relevance, Standardised
 from .stationary import Stationary
 from .tasks import ByTask
 
@@ -60,6 +60,8 @@ def _weights(kernel: Kernel, around: Floats | None, p: int) -> Iterator[Floats]:
             yield whole
     elif isinstance(kernel, ByTask):
         yield from _beside_tasks(kernel, around, p)
+    elif isinstance(kernel, Standardised):
+        yield from (weight / np.asarray(kernel.scale) ** 2 for weight in _weights(kernel.kernel, around, p))
     elif not isinstance(kernel, Embedding):
         for _, part in kernel._children():
             if isinstance(part, Kernel):

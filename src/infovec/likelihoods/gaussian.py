@@ -57,6 +57,10 @@ class Gaussian(Likelihood):
             variance = variance[:, None]
         return -0.5 * (np.log(2 * np.pi * variance) + (y - f - self.bias) ** 2 / variance)
 
+    def sample(self, f: Floats, random: np.random.RandomState) -> Floats:
+        variance = float(np.mean(self.variance))
+        return np.asarray(f + self.bias + np.sqrt(variance) * random.standard_normal(np.shape(f)))
+
     def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
         total = var + self.variance
         residual = y - mean - self.bias

@@ -39,6 +39,9 @@ class Laplace(Likelihood):
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         return -np.abs(y - f - self.bias) / self.scale - np.log(2.0 * self.scale)
 
+    def sample(self, f: Floats, random: np.random.RandomState) -> Floats:
+        return np.asarray(f + self.bias + random.laplace(scale=self.scale, size=np.shape(f)))
+
     def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
         return self._tilted(y, mean, var, self.scale)
 

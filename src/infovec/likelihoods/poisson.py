@@ -15,6 +15,8 @@ from .base import Likelihood, Prediction
 
 __all__ = ["Poisson"]
 
+_LARGEST_RATE = 43.0  # whose exponential is a whole number of 64 bits
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Poisson(Likelihood):
@@ -39,6 +41,20 @@ class Poisson(Likelihood):
         base = np.maximum(y, 1.0)
         off = f + self.bias - np.log(base)
         return np.asarray(y * off - base * (np.exp(off) - 1.0) - (gammaln(y + 1.0) - xlogy(y, base) + base))
+
+    def sample(self, f: Floats, random: np.random.RandomState) -> Floats:
+        return random.poisson(np.exp(np.minimum(f + self.bias, _LARGEST_RATE))).astype(np.float64)
+
+    def covariance(self, mean: Floats, cov: Floats) -> Floats:
+        r"""In closed form: the rates are log-normal.
+
+        .. math:: \mathrm{Cov}(y_i, y_j) = \mathrm{E} \lambda_i \, \mathrm{E} \lambda_j \, (e^{\Sigma_{ij}} - 1)
+                  + \delta_{ij} \mathrm{E} \lambda_i
+        """
+        rate, var = self.predict(mean, np.diagonal(cov))
+        found = np.outer(rate, rate) * np.expm1(cov)
+        found[np.diag_indices(len(found))] = var
+        return found
 
     def expected_log_prob(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         log_rate = mean + self.bias

@@ -92,6 +92,9 @@ class StudentT(Likelihood):
         log_z = top + np.log(sums * step)
         return _Mixture(log_z, weight / sums, log_w, residual / total, 1.0 / total)
 
+    def sample(self, f: Floats, random: np.random.RandomState) -> Floats:
+        return np.asarray(f + self.bias + self.scale * random.standard_t(self.df, size=np.shape(f)))
+
     def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
         m = self._mixture(y, mean, var)
         g = (m.weight * m.pull).sum(axis=0)

@@ -169,6 +169,12 @@ class Weighted(Likelihood):
     def cdf(self, y: Floats, f: Floats) -> Floats:
         return self.likelihood.cdf(y, f)
 
+    def sample(self, f: Floats, random: np.random.RandomState) -> Floats:
+        return self.likelihood.sample(f, random)
+
+    def covariance(self, mean: Floats, cov: Floats) -> Floats:
+        return self.likelihood.covariance(mean, cov)
+
     def in_unit(self, centre: float, scale: float) -> Any:
         inside = self.likelihood.in_unit(centre, scale)
         return None if inside is None else _unchecked(replace(self, likelihood=inside, weight=1.0), self.weight)

@@ -211,7 +211,7 @@ class AllRows(Machine):
         """Rows that tell how certain predictions are, with all of equal inputs; None if they are few enough for all."""
         if len(rows) <= _MOST_TELLING:
             return None
-        first = self.data.priority[rows]
+        first = self.data.turns(rows)
         some = rows[np.argpartition(-first, _MOST_TELLING)[:_MOST_TELLING]]
         some, group = np.union1d(some, np.empty(0, dtype=np.intp) if asked is None else asked), self.data.group
         return np.sort(some if group is None else np.flatnonzero(np.isin(group, group[some])))

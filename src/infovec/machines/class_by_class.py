@@ -79,7 +79,8 @@ def rows_that_tell(data: Data, kernel: Kernel, dtype: str, d: int, n_classes: in
     if run.deadline.timed:
         a_row = n_classes * prediction_seconds(data, kernel, dtype, d)
         most = max(_FEWEST, min(most, int(_CALIBRATION * run.left / max(a_row, 1e-12))))
-    return some_rows(data.priority, most)
+    every = np.arange(data.n)
+    return some_rows(data.turns(every), min(most, int(np.sum(data.real(every)))))
 
 
 def together(

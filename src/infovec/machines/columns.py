@@ -7,7 +7,8 @@ from typing import Self, TypeVar
 import numpy as np
 
 from .._types import Array, Floats, Inputs, Rows
-from ..kernels import RBF, Bias, Kernel, On, Product, Sum
+from ..kernels import Bias, Categorical, Kernel, On, Product, Sum
+from ..kernels.named import of_scaled
 from ..numerics.outliers import usual_reach
 from ..posterior import Posterior, SeparatePosterior
 from ..runtime import at_once
@@ -74,10 +75,10 @@ class Columns:
         """Columns that are no codes."""
         return np.setdiff1d(np.arange(len(self.scale)), self.codes)
 
-    def kernel(self, variance: float) -> Kernel:
-        """Return the default kernel as the fit has it."""
+    def kernel(self, variance: float, form: Kernel | None = None) -> Kernel:
+        """Return the default kernel, or one of a named form, as the fit has it."""
         scale, relevance = float(np.sqrt(self.n_varying)), 1.0 / max(1, self.n_varying)
-        return mixed_kernel(self.numbers, scale, self.codes, relevance, variance) + Bias(0.1 * variance)
+        return mixed_kernel(self.numbers, scale, self.codes, relevance, variance, form)
 
     def inside(self, X: Array, dtype: str = "float64") -> Array:
         """Return rows as the fit has them."""
@@ -97,18 +98,18 @@ class Columns:
 
     def kernel_outside(self, kernel: Kernel) -> Kernel:
         """Return a kernel of the fit as the user has it."""
-        assert isinstance(kernel, Sum)
-        return replace(kernel, left=self._outside(kernel.left))
+        return self._outside(kernel) if len(self.codes) else of_scaled(kernel, self.centre, self.scale)
 
     def _outside(self, kernel: Kernel) -> Kernel:
-        """Return the part for numbers, or that for both, as the user has it."""
-        if isinstance(kernel, Product):
-            return replace(kernel, left=self._outside(kernel.left))
-        if isinstance(kernel, On):
-            return replace(kernel, kernel=self._outside(kernel.kernel))
-        if not isinstance(kernel, RBF):
+        """Return a kernel of numbers and categories as the user has it: only numbers have units."""
+        if isinstance(kernel, Sum | Product):
+            return replace(kernel, left=self._outside(kernel.left), right=self._outside(kernel.right))
+        if isinstance(kernel, Bias):
             return kernel
-        return replace(kernel, length_scale=kernel.length_scale * self.scale[self.numbers])
+        assert isinstance(kernel, On)
+        if isinstance(kernel.kernel, Categorical):
+            return kernel
+        return replace(kernel, kernel=of_scaled(kernel.kernel, self.centre[self.numbers], self.scale[self.numbers]))
 
     def posterior_outside(self, posterior: P) -> P:
         """Return a posterior of the fit as the user has it: its active inputs are rounded as they were in the fit."""

@@ -132,6 +132,10 @@ class Data:
         """Return which of some rows are no images of others: predictions will be of such."""
         return np.ones(len(rows), dtype=bool) if self.given.virtual is None else ~self.given.virtual[rows]
 
+    def turns(self, rows: Rows) -> Floats:
+        """Return which of some rows come first where only some can tell how certain predictions are: no images."""
+        return np.where(self.real(rows), self.priority[rows], np.inf)
+
     def count(self, rows: Rows) -> Rows:
         """Return of how many rows and images each of some rows is one."""
         return np.ones(len(rows), dtype=np.intp) if self.kin is None else np.bincount(self.kin)[self.kin[rows]]

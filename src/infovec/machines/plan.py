@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from ..plain import frame, pairs
 from .budget import shown_bytes
 
 __all__ = ["Plan"]
@@ -19,6 +20,18 @@ class Plan(NamedTuple):
     pool_size: int
     dtype: str
     learning: float = 0.0  # seconds of these for learning
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("seconds", f"{self.seconds:.3g}"),
+            ("of these for learning", f"{self.learning:.3g}"),
+            ("memory", shown_bytes(self.memory)),
+            ("active rows", f"{self.n_active} of {self.n_rows}"),
+            ("blocks", f"up to {self.block_size}, from {self.pool_size} candidates"),
+            ("considered at the end", f"{self.n_index} rows"),
+            ("precision", self.dtype),
+        ]
+        return frame("What the fit will take", pairs(rows))
 
     def __str__(self) -> str:
         return (

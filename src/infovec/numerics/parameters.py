@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import ParameterError
+from ..plain import frame, pairs
 from .roles import Role
 from .transforms import Transform
 
@@ -62,7 +63,7 @@ class Parametrised:
         for name in self._parts:
             yield name, getattr(self, name)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return everything that the value is made of, by name; those of a part as ``part__name``.
 
         Parameters
@@ -70,16 +71,16 @@ class Parametrised:
         deep : bool
             Whether to go into the parts.
         """
-        found = {field.name: getattr(self, field.name) for field in fields(self) if field.init}
+        found: dict[str, object] = {field.name: getattr(self, field.name) for field in fields(self) if field.init}
         for name, part in self._children() if deep else ():
             found |= {f"{name}__{inner}": value for inner, value in part.get_params().items()}
         return found
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Return a copy with other parameters, by the names of ``get_params``. The value itself never changes."""
         known = self.get_params(deep=False)
         whole = {name: value for name, value in params.items() if "__" not in name}
-        inside: dict[str, dict[str, Any]] = {}
+        inside: dict[str, dict[str, object]] = {}
         for name, value in params.items():
             part, nested, inner = name.partition("__")
             if part not in known or (nested and part not in self._parts):
@@ -160,6 +161,11 @@ class Parametrised:
             for name, transform, value in self._own()
         ]
         return np.concatenate(rows) if rows else np.empty(0)
+
+    def _repr_html_(self) -> str:
+        own = [(f.name, _shown(getattr(self, f.name))) for f in fields(self) if f.name not in self._parts]
+        inside = [part._repr_html_() for _, part in self._children()]
+        return frame(type(self).__name__, pairs(own) if own else "", *(f"<div>{part}</div>" for part in inside))
 
     def _key(self) -> tuple[Any, ...]:
         return tuple(_frozen(getattr(self, field.name)) for field in fields(self))

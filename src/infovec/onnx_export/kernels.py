@@ -21,6 +21,7 @@ from ..kernels import (
     RationalQuadratic,
     Relevance,
     Scaled,
+    Standardised,
     Sum,
     White,
 )
@@ -42,6 +43,9 @@ def matrix(g: Graph, kernel: Kernel, X: str, Z: Floats) -> str:
     if isinstance(kernel, Relevance):
         root = np.sqrt(kernel.relevance)
         return matrix(g, kernel.kernel, g.times(X, root), Z * root)
+    if isinstance(kernel, Standardised):
+        centre, scale = np.asarray(kernel.centre), np.asarray(kernel.scale)
+        return matrix(g, kernel.kernel, _standardised(g, X, kernel), (Z - centre) / scale)
     if isinstance(kernel, On):
         return matrix(g, kernel.kernel, _some(g, X, kernel), Z[:, np.array(kernel.columns)])
     if isinstance(kernel, Categorical):
@@ -68,6 +72,8 @@ def diagonal(g: Graph, kernel: Kernel, X: str) -> str:
         return g.times(diagonal(g, kernel.kernel, X), kernel.factor)
     if isinstance(kernel, Relevance):
         return diagonal(g, kernel.kernel, g.times(X, np.sqrt(kernel.relevance)))
+    if isinstance(kernel, Standardised):
+        return diagonal(g, kernel.kernel, _standardised(g, X, kernel))
     if isinstance(kernel, On):
         return diagonal(g, kernel.kernel, _some(g, X, kernel))
     if isinstance(kernel, Linear):
@@ -81,8 +87,13 @@ def _unknown(kernel: Kernel) -> ParameterError:
     return ParameterError(
         f"{kernel!r} cannot be exported to ONNX; these can: RBF, Matern with nu 0.5, 1.5, 2.5 or infinity, "
         "Exponential, RationalQuadratic, Linear, Polynomial, Categorical, Bias, White, and sums, products, multiples, "
-        "Relevance and On of these"
+        "Relevance, Standardised and On of these"
     )
+
+
+def _standardised(g: Graph, X: str, kernel: Standardised) -> str:
+    """Return the columns centred and scaled."""
+    return g.times(g.plus(X, -np.asarray(kernel.centre)), 1.0 / np.asarray(kernel.scale))
 
 
 def _some(g: Graph, X: str, kernel: On) -> str:
@@ -160,4 +171,6 @@ _PROFILES: dict[type, Callable[[Graph, Any, str], str]] = {
     Exponential: _exponential,
     RationalQuadratic: _rational,
 }
-_KNOWN = frozenset([*_PROFILES, Linear, Polynomial, Categorical, On, Bias, White, Sum, Product, Scaled, Relevance])
+_KNOWN = frozenset(
+    [*_PROFILES, Linear, Polynomial, Categorical, On, Bias, White, Sum, Product, Scaled, Standardised, Relevance]
+)

@@ -15,7 +15,7 @@ from ..numerics.cholesky import beyond_identity, inverse_lower
 from ..runtime import at_once, parts
 from .base import Posterior
 
-__all__ = ["AuxiliaryPosterior", "DrawnPosterior"]
+__all__ = ["AuxiliaryPosterior", "DrawnPosterior", "SeparateAuxiliaryPosterior"]
 
 _DRAW_BYTES = 64  # for a latent value of a draw, on the way to probabilities
 _AT_ONCE = 2**20  # latent values of all draws
@@ -58,19 +58,19 @@ class AuxiliaryPosterior(Posterior):
 
     def predict(self, X: Inputs) -> tuple[Floats, Floats]:
         """Latent means and variances at new inputs, of shape (n, C), or (n,) of one function."""
-        found = [(means.mean(axis=0), var[:, None] + means.var(axis=0)) for means, var in self.draws(X)]
+        found = [(means.mean(axis=0), var + means.var(axis=0)) for means, var in self.draws(X)]
         mean, var = (np.concatenate(column) for column in zip(*found, strict=True))
         return (mean[:, 0], var[:, 0]) if mean.shape[1] == 1 else (mean, var)
 
     def draws(self, X: Inputs) -> Iterator[tuple[Floats, Floats]]:
-        """Yield, for some new inputs at a time, means of every draw, shape (S, b, C), and the variance of all."""
+        """Yield, for some new inputs at a time, means of every draw, shape (S, b, C), and variances of all, (b, 1)."""
         S, n, C = self.force.shape
         flat, var = self.force.transpose(1, 0, 2).reshape(n, S * C), np.array(self.kernel.diag(X), dtype=np.float64)
         for block, K in self.blocks(X):
             for some in parts(len(K), max(1, at_once(_AT_ONCE, _DRAW_BYTES) // (S * C))):
                 at = slice(block.start + some.start, block.start + some.stop)
                 means = (K[some] @ flat).reshape(len(K[some]), S, C).transpose(1, 0, 2)
-                yield means, self.variance(K[some], var[at])
+                yield means, self.variance(K[some], var[at])[:, None]
 
     def log_proba(self, X: Inputs, likelihood: Discrete | ClassLikelihood) -> Floats:
         """Log probabilities of the classes, averaged over the draws, shape (n, classes)."""
@@ -81,12 +81,51 @@ class AuxiliaryPosterior(Posterior):
         """Yield log probabilities by every draw, shape (S, b, classes), of new inputs some at a time."""
         for means, var in self.draws(X):
             S, b, C = means.shape
-            every, same = means.reshape(S * b, C), np.tile(var, S)
+            every, same = means.reshape(S * b, C), np.tile(np.broadcast_to(var, (b, C)), (S, 1))
             if isinstance(likelihood, Discrete):
-                found = likelihood.log_proba(every[:, 0], same)
+                found = likelihood.log_proba(every[:, 0], same[:, 0])
             else:
-                found = likelihood.log_proba(every, np.repeat(same[:, None], C, axis=1))
+                found = likelihood.log_proba(every, same)
             yield found.reshape(S, b, -1)
+
+
+@dataclass(frozen=True, repr=False)
+class SeparateAuxiliaryPosterior(AuxiliaryPosterior):
+    """The same where each class has a kernel of its own.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        That of the first class.
+    X : inputs of all training rows
+    force : array of shape (S, n, C)
+        (I + K_c)^-1 y_c.
+    kernels : tuple of Kernel
+        One for each class.
+    """
+
+    kernels: tuple[Kernel, ...]
+
+    @cached_property
+    def parts(self) -> tuple[AuxiliaryPosterior, ...]:
+        """The posterior of every class."""
+        return tuple(
+            AuxiliaryPosterior(kernel, self.X, self.force[:, :, c : c + 1]) for c, kernel in enumerate(self.kernels)
+        )
+
+    @cached_property
+    def reduction(self) -> Floats:
+        """Matrices of the reductions of variance, shape (C, n, n)."""
+        return np.stack([part.reduction for part in self.parts])
+
+    def mean(self, X: Inputs) -> Floats:
+        """Latent means at new inputs, shape (n, C)."""
+        return np.column_stack([part.mean(X) for part in self.parts])
+
+    def draws(self, X: Inputs) -> Iterator[tuple[Floats, Floats]]:
+        """Yield, for some new inputs at a time, means of every draw, shape (S, b, C), and variances, (b, C)."""
+        for each in zip(*(part.draws(X) for part in self.parts), strict=True):
+            yield np.concatenate([means for means, _ in each], axis=2), np.hstack([var for _, var in each])
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._types import Floats, Inputs
+from ..kernels import Kernel
 from .base import Posterior
 
 __all__ = ["ModePosterior"]
@@ -27,12 +28,15 @@ class ModePosterior(Posterior):
     G : array of shape (C, r, n)
     sign : float
         s.
+    kernels : tuple of Kernel
+        One for each class, where these differ.
     """
 
     slopes: Floats
     E: Floats
     G: Floats
     sign: float
+    kernels: tuple[Kernel, ...] = ()
 
     @property
     def weights(self) -> Floats:
@@ -48,8 +52,14 @@ class ModePosterior(Posterior):
         """Latent means at new inputs, shape (n, C)."""
         found = np.zeros((X.shape[0], self.slopes.shape[1]))
         for part, K in self.blocks(X):
-            found[part] = K @ self.slopes
+            for c, own in enumerate(self._each(X[part], K)):
+                found[part, c] = own @ self.slopes[:, c]
         return found
+
+    def _each(self, X: Inputs, K: Floats) -> list[Floats]:
+        """Covariances of new inputs with the training rows in every class; K are those of the first one."""
+        more = [kernel(X, self.X) for kernel in self.kernels[1:]]
+        return [K, *more] if more else [K] * len(self.G)
 
     def predict(self, X: Inputs) -> tuple[Floats, Floats]:
         """Latent means and variances at new inputs, both of shape (n, C)."""
@@ -62,10 +72,12 @@ class ModePosterior(Posterior):
         mean, cov = np.zeros((X.shape[0], C)), np.zeros((X.shape[0], C, C))
         at = np.arange(C)
         for part, K in self.blocks(X):
-            mean[part] = K @ self.slopes
-            H = self.G @ K.T  # (C, r, b)
+            each = self._each(X[part], K)
+            mean[part] = np.column_stack([own @ a for own, a in zip(each, self.slopes.T, strict=True)])
+            H = np.stack([G @ own.T for G, own in zip(self.G, each, strict=True)])  # (C, r, b)
             cov[part] = -self.sign * np.einsum("crm,drm->mcd", H, H, optimize=True)
             for c, E in enumerate(self.E):
-                cov[part, c, c] -= np.einsum("mn,mn->m", K @ E, K)
-        cov[:, at, at] += np.asarray(self.kernel.diag(X), dtype=np.float64)[:, None]
+                cov[part, c, c] -= np.einsum("mn,mn->m", each[c] @ E, each[c])
+        own_var = [np.asarray(kernel.diag(X), dtype=np.float64) for kernel in self.kernels or (self.kernel,)]
+        cov[:, at, at] += np.stack(own_var, axis=1)
         return mean, cov

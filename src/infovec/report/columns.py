@@ -13,7 +13,7 @@ from .pictures import Pictures
 
 __all__ = ["columns"]
 
-_BARS, _FEW = 25, 8  # relevances to show; few where they were not learned
+_BARS = 25  # relevances to show
 
 
 def columns(contents: Contents, picture: Pictures) -> str:
@@ -26,7 +26,7 @@ def _relevances(contents: Contents) -> list[str]:
     note = f"{found.note[:1].upper()}{found.note[1:]}." if found.note else ""
     if not len(found):
         return [paragraph(note, soft=True)]
-    most = _BARS if not found.note else _FEW
+    most = _BARS
     lines = []
     for name, share, scale in list(zip(found.columns, found.relevance, found.length_scale, strict=True))[:most]:
         lines.append(

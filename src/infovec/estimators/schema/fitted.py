@@ -11,7 +11,7 @@ from ...likelihoods import Discrete, Likelihood
 from ...likelihoods.classes import ClassLikelihood
 from ...numerics.residuals import LEVELS
 from ...persistence.values import array, array_of_floats, flag, must, number, refuse, text, whole
-from ...posterior import SeparatePosterior
+from ...posterior import ModePosterior, SeparateAuxiliaryPosterior, SeparatePosterior
 from ...tables import TableSchema
 from .history import check_diagnostics, check_history
 from .posterior import check_kernel, check_posterior, near_inputs, same_inputs, same_kernel
@@ -76,12 +76,17 @@ def _posterior(value: object, where: str, about: About) -> None:
 def _kernel(value: object, where: str, about: About) -> None:
     """The kernel of the posterior, or a list of those of its parts."""
     posterior = about.fitted["posterior_"]
-    parts = list(posterior.parts) if isinstance(posterior, SeparatePosterior) else []
-    given = value if isinstance(value, list) else [value] * max(1, len(parts))
-    must(given is not value or len(given) == len(parts) > 0, where, "a kernel, or one for each class", value)
+    if isinstance(posterior, SeparatePosterior):
+        own = [part.kernel for part in posterior.parts]
+    elif isinstance(posterior, SeparateAuxiliaryPosterior | ModePosterior):
+        own = list(posterior.kernels)
+    else:
+        own = []
+    given = value if isinstance(value, list) else [value] * max(1, len(own))
+    must(given is not value or len(given) == len(own) > 0, where, "a kernel, or one for each class", value)
     kernels = [check_kernel(kernel, where) for kernel in given]
-    matching = zip([*kernels, kernels[0]], [*(parts or [posterior]), posterior], strict=True)
-    if not all(same_kernel(kernel, part.kernel) for kernel, part in matching):
+    matching = zip([*kernels, kernels[0]], [*(own or [posterior.kernel]), posterior.kernel], strict=True)
+    if not all(same_kernel(one, other) for one, other in matching):
         raise ModelFileError(f"{where} must be the kernel of posterior_, and is another one")
 
 
@@ -178,7 +183,8 @@ def _history(value: object, where: str, about: About) -> None:
 
 def _diagnostics(value: object, where: str, about: About) -> None:
     """Numbers and arrays of draws, where there were any."""
-    check_diagnostics(value, where, about.fitted["kernel_"].theta.size)
+    kernel = about.fitted["kernel_"]
+    check_diagnostics(value, where, (kernel[0] if isinstance(kernel, list) else kernel).theta.size)
 
 
 def _unlabelled(value: object, where: str, about: About) -> None:
@@ -217,8 +223,11 @@ FITTED: Final[dict[str, Check]] = {
     "diagnostics_": _diagnostics,
     "virtual_": _virtual,
     "unlabelled_": _unlabelled,
+    "outputs_": lambda value, where, about: refuse(where, "left out of a model of one target", value),
 }
 """The check of every fitted attribute, by name; it may look at those before it."""
 
-OPTIONAL: Final = frozenset({"n_features_in_", "feature_names_in_", "table_", "tasks_", "unlabelled_", "virtual_"})
+OPTIONAL: Final = frozenset(
+    {"outputs_", "n_features_in_", "feature_names_in_", "table_", "tasks_", "unlabelled_", "virtual_"}
+)
 """Attributes that not every fitted estimator has."""

@@ -6,7 +6,8 @@ from typing import Final, TypeGuard
 
 import numpy as np
 
-from ...kernels import Kernel
+from ...errors import ParameterError
+from ...kernels import Kernel, named
 from ...likelihoods import Likelihood
 from ...likelihoods.classes import ClassLikelihood
 from ...persistence.values import must
@@ -37,6 +38,14 @@ def _nothing(value: object) -> bool:
 
 def _text(value: object) -> bool:
     return isinstance(value, str)
+
+
+def _name(value: object) -> bool:
+    """Whether it is a name that kernels are called by."""
+    try:
+        return isinstance(value, str) and isinstance(named(value), Kernel)
+    except ParameterError:
+        return False
 
 
 def _whole(value: object) -> TypeGuard[int]:
@@ -77,7 +86,7 @@ def _seed(value: object) -> bool:
 _size = _any_of("a whole number, a text or None", _whole, _text, _nothing)
 
 PARAMS: Final[dict[str, Check]] = {
-    "kernel": _any_of("a kernel or None", _nothing, lambda v: isinstance(v, Kernel)),
+    "kernel": _any_of("a kernel, its name or None", _nothing, _name, lambda v: isinstance(v, Kernel)),
     "likelihood": _any_of("a likelihood or its name", _text, lambda v: isinstance(v, Likelihood | ClassLikelihood)),
     "approximation": _one_of(*APPROXIMATIONS),
     "n_active": _any_of("a number or a text", _real, _text),

@@ -14,6 +14,7 @@ from ...posterior import (
     ModePosterior,
     Posterior,
     ProjectedPosterior,
+    SeparateAuxiliaryPosterior,
     SeparatePosterior,
 )
 
@@ -109,13 +110,20 @@ def _check_drawn(posterior: AuxiliaryPosterior | DrawnPosterior, where: str, n_f
     n, force = _check_active(posterior, where), f"{where}.force"
     if isinstance(posterior, AuxiliaryPosterior):
         array_of_floats(posterior.force, force, (None, n, n_functions))
+        if isinstance(posterior, SeparateAuxiliaryPosterior):
+            _check_kernels(posterior.kernels, f"{where}.kernels", n_functions)
     else:
         kernels = posterior.kernels
-        must(isinstance(kernels, tuple) and len(kernels) > 0, f"{where}.kernels", "a tuple of kernels", kernels)
-        for k, kernel in enumerate(kernels):
-            check_kernel(kernel, f"{where}.kernels[{k}]")
+        _check_kernels(kernels, f"{where}.kernels")
         array_of_floats(posterior.force, force, (len(kernels), None, n, n_functions))
     must(posterior.force.size > 0, force, "of one draw at least", posterior.force)
+
+
+def _check_kernels(kernels: tuple[Kernel, ...], where: str, many: int | None = None) -> None:
+    fits = isinstance(kernels, tuple) and (len(kernels) == many if many is not None else len(kernels) > 0)
+    must(fits, where, "a tuple of kernels" if many is None else f"a tuple of {many} kernels", kernels)
+    for k, kernel in enumerate(kernels):
+        check_kernel(kernel, f"{where}[{k}]")
 
 
 def _check_mode(posterior: ModePosterior, where: str, n_functions: int) -> None:
@@ -124,6 +132,8 @@ def _check_mode(posterior: ModePosterior, where: str, n_functions: int) -> None:
     E = array_of_floats(posterior.E, f"{where}.E", (None, n, n))
     must(len(E) in (0, n_functions), f"{where}.E", "a matrix for each class, or none", E)
     array_of_floats(posterior.G, f"{where}.G", (n_functions, None, n))
+    if posterior.kernels != ():
+        _check_kernels(posterior.kernels, f"{where}.kernels", n_functions)
     must(number(posterior.sign, f"{where}.sign") in (-1.0, 1.0), f"{where}.sign", "1 or -1", posterior.sign)
 
 

@@ -1,6 +1,7 @@
 """The lower bound on the log marginal likelihood, and where it is largest."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +55,7 @@ def maximise_bound(
     .. math:: \sum_n w_n \bigl(\log Z_n(m_n) + \tfrac12 |m_n|^2\bigr) - \tfrac12 \sum_c |z_c|^2 + \mathrm{const},
 
     concave, with gradient :math:`R_c^T W \tilde y_c - z_c`. A step of length one along it is the iteration of GR06 eq.
-    4.6; L-BFGS takes better ones.
+    4.6, which is the first one that is tried; L-BFGS takes better ones from there.
 
     Parameters
     ----------
@@ -72,34 +73,34 @@ def maximise_bound(
     d, C = len(projections[0].Q), likelihood.n_classes
     at = _Evaluation(projections, labels, likelihood)
 
-    met: list[_Point] = []  # the best one
+    first = best = at(np.zeros((d, C)) if start is None else start)
+    unit = float(np.linalg.norm(first.gradient))  # the first step that SciPy tries has length one
 
     def minus(flat: Floats) -> tuple[float, Floats]:
-        if deadline is not None and met:
-            with work_until(deadline):
-                point = at(flat.reshape(d, C))
-        else:
-            point = at(flat.reshape(d, C))
-        if not met or point.value > met[0].value:
-            met[:] = [point]
-        if deadline is not None and deadline.over:
-            raise Late
-        return -point.value, -point.gradient.ravel()
+        nonlocal best
+        z = unit * flat.reshape(d, C)
+        point = first
+        if not np.array_equal(z, first.z):
+            if deadline is not None and deadline.over:
+                raise Late
+            with work_until(deadline) if deadline is not None else nullcontext():
+                point = at(z)
+        if point.value > best.value:
+            best = point
+        return -point.value, -unit * point.gradient.ravel()
 
-    z = np.zeros((d, C)) if start is None else start
-    try:
-        if z.size:
+    if unit > 0.0:  # without active rows there is nothing to move, which SciPy 1.13 does not take
+        try:
             found = minimize(
-                minus, z.ravel(), jac=True, method="L-BFGS-B",
-                options={"maxiter": max_iterations, "maxfun": 2 * max_iterations, "maxcor": _MEMORY, "gtol": tolerance,
-                         "ftol": 0.0},
+                minus, first.z.ravel() / unit, jac=True, method="L-BFGS-B",
+                options={"maxiter": max_iterations, "maxfun": 2 * max_iterations, "maxcor": _MEMORY,
+                         "gtol": unit * tolerance, "ftol": 0.0},
             )  # fmt: skip
-            z = found.x.reshape(d, C)
-        best = at(z)  # without active rows there is nothing to move, which SciPy 1.13 does not take
-    except Late:
-        if deadline is None:
-            raise
-        best = met[0]
+            z = unit * found.x.reshape(d, C)
+            best = best if np.array_equal(z, best.z) else at(z)
+        except Late:
+            if deadline is None:
+                raise
     slack = _SLACK[projections[0].features.dtype]
     converged = bool(np.max(np.abs(best.gradient), initial=0.0) <= slack * tolerance)
     constant = sum(len(p.classes) * (p.log_det + float(p.weight @ p.variance_left)) for p in projections)
