@@ -226,7 +226,7 @@ def test_onnx_takes_encoded_rows():
 def test_certificates_of_tables():
     frame, f = table(200)
     found = made(IVMClassifier, learn="ep", n_active=30).fit_certified(frame, targets(IVMClassifier, f))
-    assert found.gibbs_bound < 0.6
+    assert found.gibbs_error < found.gibbs_bound < 0.8
 
 
 def test_reports_speak_of_the_table(tmp_path):
