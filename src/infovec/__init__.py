@@ -11,13 +11,17 @@ from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .estimators import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load, load_with_extra
+    from .tables import TableEncoder
 
-__all__ = ["GPClassifier", "IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor", "load", "load_with_extra"]
+__all__ = [
+    "GPClassifier", "IVMClassifier", "IVMOrdinalClassifier", "IVMRegressor", "TableEncoder", "load", "load_with_extra",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        return getattr(importlib.import_module(".estimators", __name__), name)
+        room = ".tables" if name == "TableEncoder" else ".estimators"
+        return getattr(importlib.import_module(room, __name__), name)
     if not name.startswith("__") and importlib.util.find_spec(f"{__name__}.{name}") is not None:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -279,7 +279,6 @@ def with_value(value):
 
 
 BAD = {
-    "NaN": (IVMClassifier(), *with_value(np.nan), "Row 3, column 2 .*contains NaN.*impute"),
     "infinity": (IVMRegressor(), *with_value(np.inf), "Row 3, column 2 .*contains infinity.*Drop or impute"),
     "one class": (IVMClassifier(), blobs()[0], np.ones(150), "one class only.*two classes"),
     "one category": (IVMOrdinalClassifier(), blobs()[0], np.ones(150), "one class only.*two categories"),
@@ -293,13 +292,7 @@ BAD = {
     "n_active negative": (IVMClassifier(n_active=-3), *blobs(), "n_active must be"),
     "n_active too large a fraction": (IVMClassifier(n_active=1.5), *blobs(), "n_active must be"),
     "n_active text": (IVMClassifier(n_active="many"), *blobs(), "n_active must be"),
-    "text in X": (IVMClassifier(), [["a", "b"], ["c", "d"]], [0, 1], "text where numbers belong.*OneHotEncoder"),
-    "text in a column": (
-        IVMClassifier(), pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), [0, 1], "text where numbers belong",
-    ),
-    "text in a column beside labels that are words": (
-        IVMClassifier(), pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), ["no", "yes"], "numbers.*OneHotEncoder",
-    ),
+    "text in X": (IVMClassifier(), [["a", "b"], ["c", "d"]], [0, 1], "text where numbers belong.*DataFrame"),
     "a label that is missing": (
         IVMClassifier(), blobs()[0], np.array(["a", np.nan, "b"] * 50, dtype=object), "row 1 of y; drop",
     ),
@@ -364,8 +357,8 @@ def test_a_failed_fit_keeps_the_model_of_the_last_good_one():
     X, y = blobs()
     model = IVMClassifier(n_active=20, random_state=0).fit(X, y)
     before = model.predict_proba(X)
-    for bad in ((X[:, :2], np.zeros(150)), (with_value(np.nan)[0], y)):
-        with pytest.raises(ValueError, match=r"class|NaN"):
+    for bad in ((X[:, :2], np.zeros(150)), (with_value(np.inf)[0], y)):
+        with pytest.raises(ValueError, match=r"class|infinity"):
             model.fit(*bad)
     with pytest.raises(ValueError, match="n_active"):
         model.set_params(n_active=0).fit(X, y)

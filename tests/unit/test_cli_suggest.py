@@ -5,6 +5,7 @@ import gzip
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from sklearn.datasets import dump_svmlight_file
@@ -62,11 +63,8 @@ def test_rows_are_those_of_the_library(folder, tmp_path):
     with gzip.open(tmp_path / "a.csv.gz", "rt", newline="") as file:
         asked = list(csv.DictReader(file))
     loaded, pool = load_model(folder / "m.ivm"), read(folder / "pool.csv")
-    raw = [
-        [float(r["a"]), float(r["b"]), *(float(r["colour"] == c) for c in loaded.table.words[0].categories)]
-        for r in pool
-    ]
-    X = (np.array(raw) - loaded.table.centre) / loaded.table.scale
+    X = pd.DataFrame({"a": [float(r["a"]) for r in pool], "b": [float(r["b"]) for r in pool],
+                      "colour": [r["colour"] for r in pool]})  # fmt: skip
     rows, scores = loaded.estimator.suggest(X, 5, score="entropy", return_scores=True)
     assert [int(r["row"]) - 1 for r in asked] == rows.tolist()
     np.testing.assert_allclose([float(r["entropy"]) for r in asked], scores, rtol=1e-6)

@@ -3,13 +3,17 @@
 import csv
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from infovec import TableEncoder, load
 from infovec.cli.commands import infovec
 from infovec.cli.gather import Choices, gather
-from infovec.cli.table import Encoder, Table
+from infovec.cli.model import load_model
+from infovec.cli.table import Encoder, Table, stacked
 from infovec.datasets import open_source
+from infovec.errors import ModelFileError
 
 RNG = np.random.default_rng(0)
 
@@ -63,11 +67,6 @@ def rows(n, template="{i},{j},{y}\n"):
         ("a,day,y\n" + rows(9, "{i},3/{i}/2024 12:30,{y}\n"), "column 'day' holds dates"),
         ("a;b;y\n" + rows(9, "{i};1,00{j};{y}\n").replace("10", "1"), "column 'b' has numbers with a comma"),
         ("id,b,y\n" + rows(200, "n{i},{j},{y}\n"), "column 'id' holds 200 different words in 200 rows"),
-        (
-            "a,b,y\n1,,0\n2,3,1\n,4,0\n5,,1\n",
-            "3 values are missing, in column 'a' (1, the first in line 4), 'b' (2, the first in line 2)",
-        ),
-        ("a,color,y\n1,red,0\n2,,1\n", "1 value is missing, in column 'color' (1, the first in line 3)"),
         ("a,b,y\n1,2,0\n2,3,\n", "x.csv, line 3: the target 'y' is missing"),
         ("a,b,y\n1,2,p\n2,3,\n", "x.csv, line 3: the target 'y' is missing"),
         ("a,b,y\n1,2,0\n2,3,0\n", "target 'y' is 0 in all 2 rows"),
@@ -143,32 +142,36 @@ def mixed(tmp_path):
 def test_gathered_rows_are_those_of_the_encoder(mixed):
     """What training reads in one pass in single precision, prediction reads block by block."""
     path, *_ = mixed
-    gathered = gather(open_source(str(path)), Choices("score", impute=True), lambda n: None)
-    assert gathered.table.features == ("size", "weight", "color=blue", "color=green", "color=red")
+    gathered = gather(open_source(str(path)), Choices("score"), lambda n: None)
+    assert gathered.table.features == ("size", "weight", "color")
+    assert gathered.table.schema.names == ["size", "weight", "color", "weight is missing", "color is missing"]
     again = Table.from_json(gathered.table.to_json())
     assert again == gathered.table
     encode = Encoder(again, "mixed.csv")
     blocks = list(open_source(str(path)).blocks(again.wanted(with_target=True)))
-    X = np.concatenate([encode(block) for block in blocks])
-    assert gathered.X.dtype == np.float32
-    np.testing.assert_allclose(gathered.X, X, atol=2e-5)
+    X = stacked([encode(block) for block in blocks])
+    np.testing.assert_allclose(gathered.X.matrix, X.matrix, rtol=1e-13, atol=1e-9)
+    frame = pd.read_csv(path)[list(again.features)]
+    np.testing.assert_allclose(TableEncoder().fit(frame).transform(frame), X.matrix, rtol=1e-13, atol=1e-9)
     np.testing.assert_array_equal(gathered.target.y, np.concatenate([block.target for block in blocks]))
 
 
-def test_gaps_are_filled_by_the_median_and_the_commonest_word(mixed):
-    path, size, color, weight, _ = mixed
-    table = gather(open_source(str(path)), Choices("score", impute=True), lambda n: None).table
-    seen = np.arange(400) % 50 != 7
-    assert table.fill[0] == pytest.approx(np.median(size), abs=1e-6)
-    assert table.fill[1] == pytest.approx(np.median(weight[seen]), rel=1e-5)
-    words, counts = np.unique(color[np.arange(400) % 60 != 5], return_counts=True)
-    assert table.words[0].fill == words[np.argmax(counts)]
+@pytest.mark.parametrize("impute", [False, True])
+def test_gaps_are_the_median_and_a_column_that_says_so(mixed, impute):
+    path, size, _, weight, _ = mixed
+    gathered = gather(open_source(str(path)), Choices("score", impute=impute), lambda n: None)
+    numbers, seen = gathered.table.schema.columns[:2], np.arange(400) % 50 != 7
+    assert numbers[0].fill == pytest.approx(np.median(size), abs=1e-6)
+    assert numbers[1].fill == pytest.approx(np.median(weight[seen]), rel=1e-5)
+    assert [column.indicator for column in numbers] == [False, not impute]
+    assert "values are missing, in column 'weight' (8, the first in line 9), 'color' (7" in gathered.notes[0]
 
 
 @pytest.mark.parametrize("scaling", ["auto", "standard", "none"])
 def test_columns_have_the_units_asked_for(mixed, scaling):
     path, _, _, weight, _ = mixed
-    gathered = gather(open_source(str(path)), Choices("score", impute=True, scaling=scaling), lambda n: None)
+    choices = Choices("score", impute=True, scaling=scaling, drop=("color",))
+    gathered = gather(open_source(str(path)), choices, lambda n: None)
     seen = np.arange(400) % 50 != 7
     if scaling == "none":
         np.testing.assert_allclose(gathered.X[seen, 1], weight[seen], rtol=1e-5)
@@ -181,7 +184,7 @@ def test_columns_have_the_units_asked_for(mixed, scaling):
 def test_raw_rows_are_predicted_right(mixed, run):
     """Scaling, categories and imputation travel with the model."""
     path, size, color, weight, score = mixed
-    done = run("fit", path, "--target", "score", "-o", "m.ivm", "--impute", "median", "--active", 120)
+    done = run("fit", path, "--target", "score", "-o", "m.ivm", "--active", 120)
     assert done.exit_code == 0, done.output
     new = path.parent / "new.csv"
     with new.open("w", newline="") as file:  # other order, another column
@@ -195,9 +198,20 @@ def test_raw_rows_are_predicted_right(mixed, run):
     assert np.sqrt(np.mean(error[seen] ** 2)) < 0.12
 
 
+def test_models_of_files_take_frames(mixed, run, tmp_path):
+    path, *_ = mixed
+    run("fit", path, "--target", "score", "-o", "m.ivm", "--active", 20)
+    run("predict", "m.ivm", path, "-o", "p.csv")
+    model, frame = load(tmp_path / "m.ivm"), pd.read_csv(path)
+    expected = model.predict(frame[["size", "weight", "color"]])
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "p.csv").prediction, expected, rtol=1e-6, atol=1e-6)
+    shown = run("inspect", "m.ivm", "--points", 3).stdout
+    assert "color green" in shown or "color red" in shown or "color blue" in shown
+
+
 def test_words_not_seen_before_are_counted(mixed, run):
     path, *_ = mixed
-    run("fit", path, "--target", "score", "-o", "m.ivm", "--impute", "median", "--active", 20)
+    run("fit", path, "--target", "score", "-o", "m.ivm", "--active", 20)
     (path.parent / "new.csv").write_text("color,weight,size\npink,0,1.7e9\nblue,0,1.7e9\npink,0,1.7e9\nteal,0,1.7e9\n")
     done = run("predict", "m.ivm", "new.csv")
     assert done.exit_code == 0, done.output
@@ -207,23 +221,19 @@ def test_words_not_seen_before_are_counted(mixed, run):
     assert pink == again == teal != blue
 
 
-def test_gaps_in_new_rows_need_a_model_that_knows_how_to_fill_them(mixed, run):
-    path, *_ = mixed
-    (path.parent / "x.csv").write_text("a,c,y\n" + rows(40, "{i},c{j},{y}\n"))
+def test_gaps_that_were_not_there_are_said(run, tmp_path):
+    (tmp_path / "x.csv").write_text("a,c,y\n" + rows(40, "{i},c{j},{y}\n"))
     run("fit", "x.csv", "--target", "y", "-o", "m.ivm", "--active", 5)
-    for row, column in (("1,c1\n,c2", "a"), ("1,c1\n2,", "c")):
-        (path.parent / "new.csv").write_text(f"a,c\n{row}\n")
-        done = run("predict", "m.ivm", "new.csv", "-o", "out.csv")
-        assert done.exit_code == 1
-        assert f"new.csv, line 3, column '{column}': the value is missing" in done.stderr
-        assert "--impute median" in done.stderr
-        assert not (path.parent / "out.csv").exists()  # not even a part of it
-        assert [p.name for p in path.parent.glob(".*part")] == []
+    (tmp_path / "new.csv").write_text("a,c\n1,c1\n,c2\n2,\n")
+    done = run("predict", "m.ivm", "new.csv")
+    assert done.exit_code == 0, done.output
+    assert "column 'a' has missing values now and had none when the model was fitted" in done.stderr
+    assert len(done.stdout.splitlines()) == 4
 
 
 def test_new_rows_that_do_not_fit_the_model(mixed, run):
     path, *_ = mixed
-    run("fit", path, "--target", "score", "-o", "m.ivm", "--impute", "median", "--active", 20)
+    run("fit", path, "--target", "score", "-o", "m.ivm", "--active", 20)
     (path.parent / "new.csv").write_text("color,size\nred,1\n")
     assert "new.csv has no column 'weight'; it has 'color', 'size'" in run("predict", "m.ivm", "new.csv").stderr
     (path.parent / "new.csv").write_text("color,weight,size\nred,heavy,1\n")
@@ -237,4 +247,20 @@ def test_columns_named_as_categorical_are(run, tmp_path):
     (tmp_path / "x.csv").write_text("a,day,floor,y\n" + days)
     done = run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 9, "--categorical", "day,floor", "--json")
     assert done.exit_code == 0, done.output
-    assert '"columns": 8' in done.stdout  # a, three days, four floors
+    assert '"columns": 3' in done.stdout
+    model = load_model(str(tmp_path / "m.ivm"))
+    assert [column.categories for column in model.table.words][1] == ("0", "1", "2", "3")
+
+
+def test_tables_of_earlier_versions_are_read():
+    old = {
+        "task": "regress", "target": "y", "target_kind": "number", "numbers": ["a", "b"], "words": [],
+        "fill": [1.0, 2.0],
+        "centre": [0.5, 0.0], "scale": [2.0, 1.0], "sparse": False,
+    }  # fmt: skip
+    table = Table.from_json(old)
+    assert table.features == ("a", "b")
+    assert [column.fill for column in table.schema.columns] == [1.0, 2.0]
+    assert table.schema.plain
+    with pytest.raises(ModelFileError, match="fitted by an earlier version of infovec to a table with words"):
+        Table.from_json({**old, "words": [{"name": "c", "categories": ["x"], "fill": None}]})

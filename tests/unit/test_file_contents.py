@@ -612,24 +612,54 @@ def described(**changes):
     return lambda file: file.tree["extra"]["items"]["table"]["items"].update(changes)
 
 
+def earlier(**changes):
+    """A table as versions before had it."""
+
+    def change(file):
+        table = file.tree["extra"]["items"]["table"]["items"]
+        del table["schema"]
+        table.update({"numbers": ["a", "b"], "words": [], "fill": None, **changes})
+
+    return change
+
+
+def column(**changes):
+    """A column of numbers as it is in a file."""
+    items = {"form": "number", "name": "a", "kind": "number", "fill": 0.0, "indicator": False, **changes}
+    return {"kind": "dict", "items": items}
+
+
+WORDS = {"form": "category", "name": "c", "kind": "text", "categories": ["red"], "fill": 0, "indicator": False}
 TABLES = {
-    "scale zero": (described(scale={"kind": "tuple", "items": [0.0] * 4}), "the table's scale must be positive"),
+    "scale zero": (described(scale={"kind": "tuple", "items": [0.0] * 3}), "the table's scale must be positive"),
     "scale text": (described(scale="x"), "the table's scale must be a list"),
-    "centre huge": (described(centre=[10**400] * 4), r"the table's centre\[0\] must be a finite number"),
-    "centre not": (described(centre=[NAN] * 4), r"the table's centre\[0\] must be a finite number, not nan"),
-    "short": (described(centre=[0.0]), "the table's centre must be 4 numbers"),
-    "sparse": (described(sparse=True), "the table is sparse, and has words"),
+    "centre huge": (described(centre=[10**400] * 3), r"the table's centre\[0\] must be a finite number"),
+    "centre not": (described(centre=[NAN] * 3), r"the table's centre\[0\] must be a finite number, not nan"),
+    "short": (described(centre=[0.0]), "the table's centre must be 3 numbers"),
+    "sparse": (described(sparse=True), "the table is sparse, and has words, gaps or a centre"),
     "sparse text": (described(sparse="yes"), "the table's sparse must be true or false"),
     "task": (described(task="classify"), "the estimator must be an IVMClassifier, to classify"),
     "strange task": (described(task="dance"), "the table's task must be one of"),
     "kind": (described(target_kind="colour"), "the table's target_kind must be number or word"),
     "numbers": (
-        described(numbers=["a"], centre=[0.0] * 3, scale=[1.0] * 3),
-        "the model has 4 columns, and its table 3",
+        described(schema=[column()], centre=[0.0], scale=[1.0]),
+        "the model has 3 columns, and its table 1",
     ),
-    "words": (described(words=[3]), r"the table's words\[0\] must be a column"),
-    "no words": (described(words=5), "the table's words must be a list"),
-    "fill": (described(fill=[1.0]), "the table's fill must be 2 numbers"),
+    "another table": (
+        described(schema=[column(name=name) for name in "abc"]),
+        "the model and its table differ in how columns are to be read",
+    ),
+    "order": (
+        described(schema=[{"kind": "dict", "items": WORDS}, column(), column()]),
+        "the table's schema must be numbers, then words",
+    ),
+    "words": (described(schema=[3]), r"the table's columns\[0\] must be a column"),
+    "no words": (described(schema=5), "the table must be a list of columns"),
+    "fill": (described(schema=[column(fill="x")]), r"the table's columns\[0\].fill must be a finite number"),
+    "earlier words": (
+        earlier(words=["c"]),
+        "fitted by an earlier version",
+    ),
     "more": (described(more=1), "the description of the table must have"),
     "no table": (lambda file: file.tree.update(extra=None), "extra must be a dict"),
     "table of nothing": (lambda file: file.tree["extra"]["items"].update(table=None), "the description of the table"),

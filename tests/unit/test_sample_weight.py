@@ -222,7 +222,7 @@ def test_frames_of_polars():
     expected.fit(X, label.to_numpy(), ivmclassifier__sample_weight=weight)
     np.testing.assert_array_equal(pipeline.predict(frame), expected.predict(X))
     with pytest.raises(ValueError, match="Row 3, column 'width'"):
-        IVMClassifier().fit(frame.with_columns(width=pl.Series(np.where(np.arange(40) == 3, np.nan, 0.0))), label)
+        IVMClassifier().fit(frame.with_columns(width=pl.Series(np.where(np.arange(40) == 3, np.inf, 0.0))), label)
     ordered = pl.Series(["low", "high", "middle", "low"] * 10, dtype=pl.Enum(["low", "middle", "high"]))
     grades = IVMOrdinalClassifier(n_active=5).fit(frame, ordered)
     assert list(grades.classes_) == ["low", "middle", "high"]

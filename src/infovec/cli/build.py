@@ -8,7 +8,7 @@ import numpy as np
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
-from ..kernels import MLP, Bias, Kernel, Linear, Product, Scaled, Sum
+from ..kernels import MLP, Bias, Categorical, Kernel, Linear, On, Product, Scaled, Sum
 from ..kernels import named as named_kernel
 from ..kernels.named import of_scaled, of_variance
 from ..machines.defaults import (
@@ -20,6 +20,7 @@ from ..machines.defaults import (
     length_scales,
     named,
 )
+from ..tables import Encoded
 from .targets import Target
 
 __all__ = ["build", "is_default", "starting_kernel"]
@@ -85,6 +86,8 @@ def starting_kernel(name: str, ard: bool, X: Inputs, variance: float) -> Kernel:
     variance : float
         Of the function before anything is known of it.
     """
+    if isinstance(X, Encoded):
+        return _of_mixed(name, ard, X, variance)
     p = X.shape[1]
     if name.strip().lower() == "linear":
         return Linear(variance / p, np.ones(p) if ard else None) + Bias(0.1 * variance)
@@ -92,6 +95,25 @@ def starting_kernel(name: str, ard: bool, X: Inputs, variance: float) -> Kernel:
     scale = np.array(np.broadcast_to(scale, (p,))) if ard else scale
     form = named_kernel(name)
     return of_variance(of_scaled(_with_relevances(form, p) if ard else form, 0.0, scale), variance)
+
+
+def _of_mixed(name: str, ard: bool, X: Encoded, variance: float) -> Kernel:
+    """Return the same for rows with categories: both kinds of columns must be alike, but for a linear function."""
+    codes, width = X.schema.codes, X.schema.width
+    numbers = np.setdiff1d(np.arange(width), codes)
+    relevance = np.full(len(codes), 1.0 / width) if ard else 1.0 / width
+    if not len(numbers):
+        return On(Categorical(relevance, variance), tuple(codes)) + Bias(0.1 * variance)
+    matrix = X.matrix[:, numbers]
+    if name.strip().lower() == "linear":
+        spread = np.where((found := column_spreads(matrix)[0]) > 0.0, found, 1.0)
+        weights = On(Linear(variance / width, spread**-2.0), tuple(numbers))
+        return weights + On(Categorical(relevance, variance), tuple(codes)) + Bias(0.1 * variance)
+    scale = length_scales(*column_spreads(matrix)) * np.sqrt(width / len(numbers))
+    scale = np.array(np.broadcast_to(scale, (len(numbers),))) if ard else scale
+    form = named_kernel(name)
+    form = of_variance(of_scaled(_with_relevances(form, len(numbers)) if ard else form, 0.0, scale), variance)
+    return On(form, tuple(numbers)) * On(Categorical(relevance), tuple(codes)) + Bias(0.1 * variance)
 
 
 def _with_relevances(kernel: Kernel, p: int) -> Kernel:

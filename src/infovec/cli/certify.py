@@ -4,7 +4,6 @@ from typing import Any
 
 import click
 import numpy as np
-from scipy import sparse
 
 from ..datasets import open_source
 from ..datasets.sketch import Overlap, Sketched
@@ -17,7 +16,7 @@ from .model import load_model
 from .outputs import check_outputs
 from .reporting import check_report, write_report
 from .screen import Screen
-from .table import Encoder
+from .table import Encoder, stacked
 from .tables import as_fitted, reading_of, warn_of_overlap, with_targets
 
 __all__ = ["check_certifiable", "check_words_of_first", "run"]
@@ -47,9 +46,8 @@ def run(screen: Screen, model: str, data: str, delta: float, **options: Any) -> 
     for note in source.notes:
         screen.note(note)
     warn_of_overlap(screen, overlap, data)
-    X = sparse.vstack(parts, format="csr") if loaded.table.sparse else np.concatenate(parts)
     labels = loaded.estimator.classes_[np.concatenate(own)]
-    certificate: Certificate = loaded.estimator.certify(X, labels, delta=delta, held_out=True)
+    certificate: Certificate = loaded.estimator.certify(stacked(parts), labels, delta=delta, held_out=True)
     if options["report"]:
         write_report(loaded, options["report"], certificate=certificate)
         screen.note(f"report: {options['report']}")
@@ -70,17 +68,24 @@ def check_certifiable(options: dict[str, Any]) -> None:
 
 
 def check_words_of_first(gathered: Gathered, share: float, seed: int) -> None:
-    """Raise where a category is among the rows to certify by only: then the columns themselves would depend on them."""
+    """Raise where the encoding depends on rows to certify by: medians, categories that only they have."""
     from ..estimators.certifying import split_rows
 
-    first, _ = split_rows(gathered.X.shape[0], share, seed)
-    n_numbers = len(gathered.table.numbers)
-    if not gathered.table.words:
-        return
-    missing = np.flatnonzero(~np.any(gathered.X[first][:, n_numbers:] != 0.0, axis=0))
-    if len(missing):
-        name = gathered.table.features[n_numbers + int(missing[0])]
+    table = gathered.table
+    if len(table.schema.indicators):
+        name = table.features[table.schema.indicators[0]]
         raise DataError(
-            f"{name!r} is only among the rows to certify by, and so would be in the prior that must not know them; "
-            "--drop the column, or take rare words out"
+            f"column {name!r} has missing values, for which the median of all rows would be in the prior, which must "
+            "not know those to certify by; --drop the column, or remove these rows"
         )
+    if not table.words:
+        return
+    first, _ = split_rows(gathered.X.shape[0], share, seed)
+    for j, column in enumerate(table.words, start=len(table.numbers)):
+        there = set(gathered.X[first].matrix[:, j].tolist())
+        absent = [word for k, word in enumerate(column.categories) if k not in there]
+        if absent:
+            raise DataError(
+                f"'{column.name}={absent[0]}' is only among the rows to certify by, and so would be in the prior that "
+                "must not know them; --drop the column, or take rare words out"
+            )

@@ -71,9 +71,7 @@ def infovec() -> None:
 @click.option("--order", type=NAMES, default=(), help="Ordered classes, lowest first: low,middle,high.")
 @click.option("--categorical", type=NAMES, default=(), help="Columns to take as words: one,two.")
 @click.option("--drop", type=NAMES, default=(), help="Columns to leave out: one,two.")
-@click.option(
-    "--impute", type=click.Choice(["median"]), help="Fill gaps: numbers by the median, words by the commonest."
-)
+@click.option("--impute", type=click.Choice(["median"]), help="Gaps in numbers become the median and nothing else.")
 @click.option("--dates", type=NAMES, default=(), help="Columns of dates, to take as numbers (days): one,two.")
 @click.option("--date-format", help="Of these, such as %d.%m.%Y; found if not given.")
 @_targets

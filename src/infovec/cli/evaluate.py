@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from .._types import Array, Rows
 from ..datasets import Block, Source, open_source
@@ -15,7 +14,7 @@ from .model import Model, load_model
 from .outputs import check_outputs
 from .reporting import check_report, write_report
 from .screen import Screen, Tell
-from .table import Encoder
+from .table import Encoder, stacked
 from .tables import as_fitted, reading_of, warn_of_overlap, with_targets
 
 __all__ = ["Judged", "encoded_blocks", "figures_text", "judge_table", "own_classes", "run"]
@@ -69,7 +68,7 @@ def judge_table(screen: Screen, model: Model, source: Source, tell: Tell) -> Jud
     if (warning := encode.warning()) is not None:
         screen.warn(warning)
     predictions = joined(parts)
-    X = sparse.vstack(some, format="csr") if model.table.sparse else np.concatenate(some)
+    X = stacked(some)
     return Judged(predictions, X, _targets(model, predictions)[: X.shape[0]])
 
 

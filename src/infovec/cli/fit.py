@@ -130,8 +130,8 @@ def _choices(source: Source, options: dict[str, Any]) -> Choices:
 
 
 def _found(gathered: Gathered) -> str:
-    n, p = gathered.X.shape
     target, table = gathered.target, gathered.table
+    n, p = gathered.X.shape[0], len(table.features)
     if target.task == "regress":
         what = f"numbers, from {target.y.min():g} to {target.y.max():g}"
     else:

@@ -1,20 +1,21 @@
 """From a table to training data: one pass, in blocks, straight into a matrix of single precision."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from .._types import Array, Floats, Inputs, Mask
+from .._types import Array, Floats, Inputs, Mask, Rows
 from ..datasets import Block, Source
 from ..datasets.source import Kind, Wanted
 from ..errors import CellError, DataError
 from ..numerics.moments import Moments
+from ..tables import CategoryColumn, Column, Encoded, NumberColumn, TableSchema
 from .pile import Codes, Pile, on_disk
 from .scaling import centre_and_scale, divide
-from .table import Table, WordColumn, check_size
+from .table import Table, check_size
 from .targets import Target, read_target
 from .words import check_words
 
@@ -163,24 +164,73 @@ class _Rows:
         notes += [f"column {name!r} has no values and is left out" for name in sorted(empty)]
         if len(empty) == len(self.wanted.numbers) + len(self.wanted.words):
             raise DataError(f"{self.name}: no column beside the target has values")
-        self._check_missing(empty, choices.impute)
         if self._sparse:
+            self._check_no_gaps(empty)
             return self._gathered_sparse(choices, target, notes)
-        X, names, fill, centre, spread = self._numeric(empty, choices.impute)
-        columns, hot = self._categorical(empty, choices)
-        if hot:
-            frequency = np.concatenate([h.mean(axis=0) for h in hot])
-            centre = np.concatenate([centre, frequency])
-            spread = np.hstack([spread, np.stack([np.sqrt(frequency * (1.0 - frequency)), np.sign(frequency)])])
-            X = _beside(X, hot)
-        offset = np.concatenate([self._offset(empty), np.zeros(X.shape[1] - len(names))])
+        notes += self._told_of_gaps(empty, choices.impute)
+        schema, codes = self._schema(empty, choices)
+        if not schema.plain:
+            return self._mixed(schema, codes, empty, choices, target, notes)
+        X, centre, spread = self._numeric(empty)
+        for j, column in enumerate(schema.columns):
+            if column.name in self._missing:
+                assert isinstance(column, NumberColumn)
+                X[np.isnan(X[:, j]), j] = column.fill - self._offset(empty)[j]
         centre, scale = centre_and_scale(choices.scaling, centre, *spread)
-        divide(X, centre - offset, scale)
-        table = Table(
-            target.task, choices.target, self.wanted.target_kind, names, columns, fill,
-            tuple(centre.tolist()), tuple(scale.tolist()),
-        )  # fmt: skip
+        divide(X, centre - self._offset(empty), scale)
+        table = self._table(choices, target, schema, centre, scale)
         return Gathered(X, target, table, notes)
+
+    def _schema(self, empty: set[str], choices: Choices) -> tuple[TableSchema, list[Rows]]:
+        """Return what is to be known of the columns, and the numbers of the categories of those of words."""
+        columns, codes, kept = list[Column](), list[Rows](), self._kept(empty)
+        for j, name in zip(np.flatnonzero(kept), np.array(self.wanted.numbers, dtype=object)[kept], strict=True):
+            assert self._pile is not None
+            gaps = name in self._missing
+            fill = float(self._pile.offset[j]) + float(np.nanmedian(self._pile.column(int(j))))
+            columns.append(NumberColumn(name, "number", fill, gaps and not choices.impute))
+        for name, collected in zip(self.wanted.words, self._codes, strict=True):
+            if name in empty:
+                continue
+            words, own = collected.sorted()
+            check_words(self.name, name, words, self.count, name in choices.categorical)
+            commonest = int(np.argmax(np.bincount(own[own >= 0], minlength=len(words))))
+            columns.append(CategoryColumn(name, "text", words, commonest, name in self._missing))
+            codes.append(own)
+        return TableSchema(tuple(columns)), codes
+
+    def _mixed(
+        self,
+        schema: TableSchema,
+        codes: list[Rows],
+        empty: set[str],
+        choices: Choices,
+        target: Target,
+        notes: list[str],
+    ) -> Gathered:
+        """Return rows with categories or gaps, in the units of the table: the model has the schema and scales."""
+        assert self._pile is not None
+        numbers, offset, kept = self._pile.matrix(), self._pile.offset, np.flatnonzero(self._kept(empty))
+        shape, p, gap = (self.count, schema.width), len(kept), len(schema.columns)
+        X = on_disk(shape, np.float64) if isinstance(numbers, np.memmap) else np.empty(shape)
+        for j, (at, column) in enumerate(zip(kept, schema.columns, strict=False)):
+            assert isinstance(column, NumberColumn)
+            missing = np.isnan(numbers[:, at])
+            X[:, j] = np.where(missing, column.fill, numbers[:, at].astype(np.float64) + offset[at])
+            if column.indicator:
+                X[:, gap], gap = missing, gap + 1
+        for j, (own, column) in enumerate(zip(codes, schema.columns[p:], strict=True), start=p):
+            assert isinstance(column, CategoryColumn)
+            X[:, j] = np.where(own < 0, column.fill, own)
+            if column.indicator:
+                X[:, gap], gap = own < 0, gap + 1
+        table = self._table(choices, target, schema, np.zeros(schema.width), np.ones(schema.width))
+        return Gathered(Encoded(X, schema), target, table, notes)
+
+    def _table(self, choices: Choices, target: Target, schema: TableSchema, centre: Floats, scale: Floats) -> Table:
+        return Table(
+            target.task, choices.target, self.wanted.target_kind, schema, tuple(centre.tolist()), tuple(scale.tolist())
+        )
 
     def _offset(self, empty: set[str]) -> Floats:
         return np.zeros(0) if self._pile is None else self._pile.offset[self._kept(empty)]
@@ -188,34 +238,14 @@ class _Rows:
     def _kept(self, empty: set[str]) -> Mask:
         return np.array([name not in empty for name in self.wanted.numbers], dtype=bool)
 
-    def _numeric(self, empty: set[str], impute: bool) -> tuple[Array, tuple[str, ...], Any, Floats, Floats]:
-        """Return numbers without gaps, their names, fill values, means, and deviations above extents."""
+    def _numeric(self, empty: set[str]) -> tuple[Array, Floats, Floats]:
+        """Return numbers, their means, and deviations above extents."""
         if self._pile is None or self._moments is None:
             raise DataError(f"{self.name} has no rows")
-        kept, offset = self._kept(empty), self._pile.offset
+        kept = self._kept(empty)
         X = self._pile.matrix()
-        X = X if kept.all() else _beside(X, [], kept)
-        names = tuple(name for name in self.wanted.numbers if name not in empty)
-        fill = None
-        if impute:
-            medians = [_fill_median(X[:, j]) for j in range(X.shape[1])]
-            fill = tuple((offset[kept] + np.array(medians)).tolist())
-        spread = np.stack([self._moments.deviation[kept], self._moments.extent[kept]])
-        return X, names, fill, self._moments.mean[kept], spread
-
-    def _categorical(self, empty: set[str], choices: Choices) -> tuple[tuple[WordColumn, ...], list[Array]]:
-        """Return the columns of words with their categories, and zeros and ones for each."""
-        columns, hot = list[WordColumn](), list[Array]()
-        for name, collected in zip(self.wanted.words, self._codes, strict=True):
-            if name in empty:
-                continue
-            words, codes = collected.sorted()
-            check_words(self.name, name, words, self.count, name in choices.categorical)
-            most = int(np.argmax(np.bincount(codes[codes >= 0])))
-            fill = words[most] if choices.impute else None
-            columns.append(WordColumn(name, words, fill))
-            hot.append(np.where(codes < 0, most, codes)[:, None] == np.arange(len(words)))
-        return tuple(columns), hot
+        X = X if kept.all() else _some(X, kept)
+        return X, self._moments.mean[kept], np.stack([self._moments.deviation[kept], self._moments.extent[kept]])
 
     def _gathered_sparse(self, choices: Choices, target: Target, notes: list[str]) -> Gathered:
         X = sparse.vstack(self._sparse, format="csr")
@@ -224,42 +254,38 @@ class _Rows:
         deviation, extent = column_spreads(X)
         _, scale = centre_and_scale(choices.scaling, np.zeros(X.shape[1]), deviation, extent)
         X.data /= scale[X.indices].astype(np.float32)
-        table = Table(
-            target.task, choices.target, self.wanted.target_kind, self.wanted.numbers, (), None,
-            (0.0,) * X.shape[1], tuple(scale.tolist()), sparse=True,
-        )  # fmt: skip
+        schema = TableSchema(tuple(NumberColumn(name, "number", 0.0, False) for name in self.wanted.numbers))
+        table = replace(self._table(choices, target, schema, np.zeros(X.shape[1]), scale), sparse=True)
         return Gathered(X, target, table, notes)
 
-    def _check_missing(self, empty: set[str], impute: bool) -> None:
+    def _check_no_gaps(self, empty: set[str]) -> None:
+        """Refuse gaps in a sparse table, which has no room for columns that say where they are."""
+        for name, (count, place) in self._missing.items():
+            if name not in empty:
+                raise DataError(
+                    f"{self.name}: {count} values are missing in column {name!r}, the first in {place}, and a sparse "
+                    "table of so many columns has none such: leave the column out with --drop, or write zero"
+                )
+
+    def _told_of_gaps(self, empty: set[str], impute: bool) -> list[str]:
+        """Return what becomes of values that are missing."""
         found = {name: seen for name, seen in self._missing.items() if name not in empty}
-        if not found or impute:
-            return
+        if not found:
+            return []
         total = sum(count for count, _ in found.values())
         shown = ", ".join(
             f"{name!r} ({count}, the first in {place})" for name, (count, place) in list(found.items())[:5]
         )
         more = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
         said = "1 value is missing" if total == 1 else f"{total} values are missing"
-        raise DataError(
-            f"{self.name}: {said}, in column {shown}{more}. Fill them with --impute median, leave "
-            "columns out with --drop, or remove the rows"
-        )
+        done = "numbers become the median" if impute else "the model learns what that means"
+        return [f"{said}, in column {shown}{more}: {done}"]
 
 
-def _fill_median(column: Array) -> float:
-    """Replace NaN by the median of the others, which is returned."""
-    missing = np.isnan(column)
-    median = float(np.median(column[~missing]))
-    column[missing] = median
-    return median
-
-
-def _beside(X: Array, more: Sequence[Array], kept: Mask | None = None) -> Array:
-    """Some columns of a matrix with others beside them, on disk if it is there."""
-    kept = np.ones(X.shape[1], dtype=bool) if kept is None else kept
-    shape = len(X), int(np.sum(kept)) + sum(part.shape[1] for part in more)
+def _some(X: Array, kept: Mask) -> Array:
+    """Some columns of a matrix, on disk if it is there."""
+    shape = len(X), int(np.sum(kept))
     found = on_disk(shape) if isinstance(X, np.memmap) else np.empty(shape, dtype=np.float32)
     for start in range(0, len(X), _ROWS):
-        at = slice(start, start + _ROWS)
-        found[at] = np.hstack([X[at][:, kept], *(part[at] for part in more)])
+        found[start : start + _ROWS] = X[start : start + _ROWS][:, kept]
     return found

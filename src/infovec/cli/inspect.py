@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._types import Floats
 from ..estimators.relevances import Relevances, model_relevances
 from ..plain import printable
 from .model import Model, as_list, load_model, n_active, own_units
@@ -15,7 +16,8 @@ __all__ = ["run"]
 def run(screen: Screen, model: str, points: int) -> None:
     """Print what is in a model file."""
     loaded = load_model(model)
-    relevances = model_relevances(loaded.estimator, loaded.table.features, np.array(loaded.table.scale))
+    scale = np.array(loaded.table.scale)[: len(loaded.table.features)]
+    relevances = model_relevances(loaded.estimator, loaded.table.features, scale)
     data = {"model": model, **_contents(loaded, relevances), "active": _active_points(loaded, points)}
     screen.result(data, _text(data, relevances))
 
@@ -54,13 +56,22 @@ def _active_points(model: Model, points: int) -> list[dict[str, Any]]:
     return [
         {
             "row": int(row) + 1,
-            "values": {name: _finite(float(f"{v:.6g}")) for name, v in zip(model.table.features, x, strict=True)},
+            "values": _values(model, x),
         }
         for row, x in zip(rows, X, strict=False)
     ]
 
 
-def _shown(value: float | None, form: str) -> str:
+def _values(model: Model, x: Floats) -> dict[str, float | str | None]:
+    """The cells of a row: words where the column has such."""
+    words = [model.table.schema.word(j, x) for j in range(len(model.table.features))]
+    named = zip(model.table.features, x, words, strict=False)
+    return {name: _finite(float(f"{v:.6g}")) if word is None else word for name, v, word in named}
+
+
+def _shown(value: float | str | None, form: str) -> str:
+    if isinstance(value, str):
+        return printable(value)
     return "not finite" if value is None else format(value, form)
 
 

@@ -79,6 +79,9 @@ def _check(estimator: Any, table: Table) -> None:
     must(type(estimator).__name__ == kind, "the estimator", f"an {kind}, to {table.task}", estimator)
     if p != len(table.features):
         raise ModelFileError(f"the model has {p} columns, and its table {len(table.features)}")
+    schema = getattr(estimator, "table_", None)
+    if schema != (None if table.schema.plain else table.schema):
+        raise ModelFileError("the model and its table differ in how columns are to be read")
     if sparse.issparse(estimator.active_vectors_) != table.sparse:
         raise ModelFileError("one of the model and its table is sparse, and the other is not")
 

@@ -2,6 +2,7 @@
 
 import tempfile
 from array import array
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +52,10 @@ class Pile:
             end = min(start + _COPIED, self.rows)
             self._array[start:end] = before[start:end]
 
+    def column(self, j: int) -> Array:
+        """Return the numbers of a column, less the offset."""
+        return self._array[: self.rows, j]
+
     def matrix(self) -> Array:
         """Return all rows, less the offset; the pile is empty then."""
         if isinstance(self._array, np.memmap):
@@ -62,11 +67,11 @@ class Pile:
         return X
 
 
-def on_disk(shape: tuple[int, int]) -> Array:
-    """Return a matrix of single precision in a file without a name."""
+def on_disk(shape: tuple[int, int], dtype: type[np.floating[Any]] = np.float32) -> Array:
+    """Return a matrix in a file without a name."""
     with tempfile.TemporaryFile(prefix="infovec-") as file:
-        reserve(file, 4 * shape[0] * shape[1])
-        return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
+        reserve(file, np.dtype(dtype).itemsize * shape[0] * shape[1])
+        return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
 
 
 class Codes:

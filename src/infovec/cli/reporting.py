@@ -49,10 +49,10 @@ def write_report(
     from ..report import Contents, compared, dependences, write_contents
 
     table, provenance, estimator = model.table, model.provenance, model.estimator
-    relevances = model_relevances(estimator, table.features, np.array(table.scale))
+    relevances = model_relevances(estimator, table.features, np.array(table.scale)[: len(table.features)])
     told = None if sample is None or predictions is None else compared(estimator, predictions, sample[0])
     simple, fitted_to = told or ((), "")
-    rows = as_list(estimator.active_vectors_)[0] if sample is None else sample[0]
+    rows = table.given(as_list(estimator.active_vectors_)[0]) if sample is None else sample[0]
     found = dependences(estimator, rows, relevances, table.features)
     contents = Contents(
         estimator, table.features, relevances,
@@ -60,6 +60,6 @@ def write_report(
         provenance.get("plan"), {name: provenance.get(key) for key, name in _ORIGIN.items()}, table.target, 1,
         certificate=certificate, baselines=simple, fitted_to=fitted_to,
         dependences=tuple(one._replace(values=in_units(table, one.values, one.column)) for one in found),
-        test_rows=None if sample is None or table.sparse else in_units(table, sample[0]),
+        test_rows=None if sample is None or table.sparse else table.cells(sample[0]),
     )  # fmt: skip
     write_contents(contents, path)

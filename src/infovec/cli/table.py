@@ -1,33 +1,25 @@
 """How the columns of a table become the columns of a model: kept with the model, so that new rows are read alike."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from .._types import Floats, Inputs
+from .._types import Inputs
 from ..datasets import Block
 from ..datasets.source import Kind, Wanted
 from ..errors import DataError, ModelFileError
 from ..persistence.values import flag, must, number, text
 from ..plain import printable
+from ..tables import CategoryColumn, Encoded, NumberColumn, Raw, TableSchema
 
-__all__ = ["LARGEST", "TASKS", "Encoder", "Table", "WordColumn", "check_size"]
+__all__ = ["LARGEST", "TASKS", "Encoder", "Table", "check_size", "raw_columns", "stacked"]
 
 TASKS = ("classify", "regress", "ordinal")
 LARGEST = 1e30
 """Numbers beyond this are taken for mistakes: their squares do not fit into single precision."""
-
-
-@dataclass(frozen=True)
-class WordColumn:
-    """A column of words: one column of zeros and ones for each of its categories."""
-
-    name: str
-    categories: tuple[str, ...]
-    fill: str | None  # for missing words
 
 
 @dataclass(frozen=True)
@@ -39,13 +31,11 @@ class Table:
     task : {"classify", "regress", "ordinal"}
     target : str
     target_kind : {"number", "word"}
-    numbers : tuple of str
-        Columns of numbers.
-    words : tuple of WordColumn
-    fill : tuple of float, optional
-        What missing numbers are replaced by; None where they are not.
+    schema : TableSchema
+        Columns of numbers, then those of words.
     centre, scale : tuple of float
-        One for each column of the model, those of numbers first: x becomes (x - centre) / scale.
+        One for each column of the model: x becomes (x - centre) / scale. Nothing changes where there are categories or
+        gaps: then the model has the schema too, and takes tables as they are.
     sparse : bool
         Whether the model takes CSR matrices.
     """
@@ -53,18 +43,39 @@ class Table:
     task: str
     target: str
     target_kind: Kind
-    numbers: tuple[str, ...]
-    words: tuple[WordColumn, ...]
-    fill: tuple[float, ...] | None
+    schema: TableSchema
     centre: tuple[float, ...]
     scale: tuple[float, ...]
     sparse: bool = False
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """Names of the columns of numbers."""
+        return tuple(column.name for column in self.schema.columns if isinstance(column, NumberColumn))
+
+    @property
+    def words(self) -> tuple[CategoryColumn, ...]:
+        """Columns of words."""
+        return tuple(column for column in self.schema.columns if isinstance(column, CategoryColumn))
+
+    @property
     def features(self) -> tuple[str, ...]:
-        """Names of the model's columns."""
-        hot = (f"{column.name}={category}" for column in self.words for category in column.categories)
-        return (*self.numbers, *hot)
+        """Names of the columns, those of numbers first."""
+        return tuple(column.name for column in self.schema.columns)
+
+    def given(self, X: Inputs) -> Inputs:
+        """Return rows as the model has them in a form in which it takes them."""
+        return X if self.schema.plain or isinstance(X, Encoded) else Encoded(X, self.schema)
+
+    def cells(self, X: Inputs) -> Any:
+        """Return rows as the model has them as they are in the table."""
+        matrix = X.matrix if isinstance(X, Encoded) else X
+        found = matrix * np.array(self.scale) + np.array(self.centre)
+        if self.schema.plain:
+            return found
+        rows = [[self.schema.word(j, row) for j in range(len(self.features))] for row in found]
+        return np.array([[v if w is None else w for v, w in zip(row, words, strict=False)]
+                         for row, words in zip(found.tolist(), rows, strict=True)], dtype=object)  # fmt: skip
 
     def wanted(self, with_target: bool) -> Wanted:
         """Return what is to be read of a table for this model."""
@@ -73,12 +84,12 @@ class Table:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as numbers, texts, lists and dicts."""
-        return asdict(self)
+        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "schema": self.schema.to_json()}
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """Return it from what ``to_json`` made; raise where it is anything else."""
-        known = {field.name for field in fields(cls)}
+        data, known = _of_today(data), {field.name for field in fields(cls)}
         if not isinstance(data, dict) or set(data) != known:
             raise ModelFileError(f"the description of the table must have {', '.join(sorted(known))}")
         where = "the table's"
@@ -86,39 +97,60 @@ class Table:
         must(task in TASKS, f"{where} task", f"one of {', '.join(TASKS)}", task)
         kind: Kind = "word" if data["target_kind"] == "word" else "number"
         must(data["target_kind"] == kind, f"{where} target_kind", "number or word", data["target_kind"])
-        numbers, words = _texts(data["numbers"], f"{where} numbers"), _list(data["words"], f"{where} words")
-        columns = tuple(_word_column(column, f"{where} words[{i}]") for i, column in enumerate(words))
-        fill = None if data["fill"] is None else _floats(data["fill"], f"{where} fill", len(numbers))
-        p, is_sparse = len(numbers) + sum(len(c.categories) for c in columns), flag(data["sparse"], f"{where} sparse")
-        centre, scale = _floats(data["centre"], f"{where} centre", p), _floats(data["scale"], f"{where} scale", p)
+        schema, is_sparse = TableSchema.from_json(data["schema"]), flag(data["sparse"], f"{where} sparse")
+        kinds = [column.form for column in schema.columns]
+        must(
+            kinds == sorted(kinds, reverse=True) and "rank" not in kinds,
+            f"{where} schema",
+            "numbers, then words",
+            kinds,
+        )
+        centre = _floats(data["centre"], f"{where} centre", schema.width)
+        scale = _floats(data["scale"], f"{where} scale", schema.width)
         must(all(v > 0.0 for v in scale), f"{where} scale", "positive", min(scale, default=0.0))
-        if is_sparse and (columns or fill is not None or any(centre)):
-            raise ModelFileError("the table is sparse, and has words, values to fill in or a centre, which none has")
-        return cls(task, target, kind, numbers, columns, fill, centre, scale, is_sparse)
+        if is_sparse and (not schema.plain or any(centre)):
+            raise ModelFileError("the table is sparse, and has words, gaps or a centre, which none has")
+        return cls(task, target, kind, schema, centre, scale, is_sparse)
 
 
-def _list(value: Any, where: str) -> list[Any]:
-    must(isinstance(value, list | tuple), where, "a list", value)
-    return list(value)
-
-
-def _texts(value: Any, where: str) -> tuple[str, ...]:
-    return tuple(text(v, f"{where}[{i}]") for i, v in enumerate(_list(value, where)))
+def _of_today(data: Any) -> Any:
+    """What earlier versions wrote, as it is written now: they had names of numbers, and words as zeros and ones."""
+    if not isinstance(data, dict) or "schema" in data or not {"numbers", "words", "fill"} <= set(data):
+        return data
+    if data["words"]:
+        raise ModelFileError(
+            "it was fitted by an earlier version of infovec to a table with words, which were columns of zeros and "
+            "ones then: fit it again with this version, or predict with the one that fitted it"
+        )
+    must(isinstance(data["numbers"], list), "the table's numbers", "a list", data["numbers"])
+    fill = [0.0] * len(data["numbers"]) if data["fill"] is None else data["fill"]
+    must(
+        isinstance(fill, list) and len(fill) == len(data["numbers"]),
+        "the table's fill",
+        "a number for each column",
+        fill,
+    )
+    schema = [
+        {"form": "number", "name": name, "kind": "number", "fill": value, "indicator": False}
+        for name, value in zip(data["numbers"], fill, strict=True)
+    ]
+    return {**{k: v for k, v in data.items() if k not in ("numbers", "words", "fill")}, "schema": schema}
 
 
 def _floats(value: Any, where: str, length: int) -> tuple[float, ...]:
-    found = tuple(number(v, f"{where}[{i}]") for i, v in enumerate(_list(value, where)))
+    must(isinstance(value, list | tuple), where, "a list", value)
+    found = tuple(number(v, f"{where}[{i}]") for i, v in enumerate(value))
     must(len(found) == length, where, f"{length} numbers", f"{len(found)}")
     return found
 
 
-def _word_column(value: Any, where: str) -> WordColumn:
-    fits = isinstance(value, dict) and set(value) == {"name", "categories", "fill"}
-    must(fits, where, "a column with name, categories and fill", value)
-    categories, fill = _texts(value["categories"], f"{where}.categories"), value["fill"]
-    must(len(set(categories)) == len(categories), f"{where}.categories", "different texts", value)
-    must(fill is None or fill in categories, f"{where}.fill", "one of the categories", fill)
-    return WordColumn(text(value["name"], f"{where}.name"), categories, fill)
+def raw_columns(block: Block, schema: TableSchema) -> list[Raw]:
+    """Return the columns of a block in the order of a schema that has numbers first."""
+    dense = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
+    names = [column.name for column in schema.columns]
+    p = dense.shape[1]
+    numbers = [Raw(name, "number", dense[:, j]) for j, name in enumerate(names[:p])]
+    return [*numbers, *(Raw.of_words(name, words) for name, words in zip(names[p:], block.words, strict=False))]
 
 
 class Encoder:
@@ -135,7 +167,7 @@ class Encoder:
         self.table, self.name = table, name
         self.unseen: Counter[tuple[str, str]] = Counter()
         self._centre, self._scale = np.array(table.centre), np.array(table.scale)
-        self._codes = [{word: k for k, word in enumerate(c.categories)} for c in table.words]
+        self._known = [frozenset(column.categories) for column in table.words]
 
     def __call__(self, block: Block) -> Inputs:
         """Return the inputs of the block's rows."""
@@ -144,38 +176,12 @@ class Encoder:
             X = sparse.csr_matrix(block.numbers, dtype=np.float64)
             X.data /= self._scale[X.indices]
             return X
-        dense = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
-        X = np.hstack([self._filled(block, dense), *(self._hot(block, k) for k in range(len(self._codes)))])
-        return (X - self._centre) / self._scale
-
-    def _filled(self, block: Block, X: Floats) -> Floats:
-        missing = np.isnan(X)
-        if not missing.any():
-            return X
-        if self.table.fill is None:
-            row, column = np.argwhere(missing)[0]
-            raise self._missing(block, int(row), self.table.numbers[column])
-        return np.where(missing, np.array(self.table.fill), X)
-
-    def _hot(self, block: Block, k: int) -> Floats:
-        """Zeros and ones of a column of words; zeros only for a word that the model has not seen."""
-        column, codes = self.table.words[k], self._codes[k]
-        hot = np.zeros((len(block), len(codes)))
-        for i, word in enumerate(block.words[k]):
-            word = column.fill if word is None else word
-            if word is None:
-                raise self._missing(block, i, column.name)
-            if word in codes:
-                hot[i, codes[word]] = 1.0
-            else:
-                self.unseen[column.name, word] += 1
-        return hot
-
-    def _missing(self, block: Block, row: int, column: str) -> DataError:
-        return DataError(
-            f"{self.name}, {block.place(row)}, column {column!r}: the value is missing, and the model does not know "
-            "how to fill it. Fit it with --impute median, or fill the value"
-        )
+        for column, known, words in zip(self.table.words, self._known, block.words, strict=False):
+            self.unseen.update((column.name, word) for word in words if word is not None and word not in known)
+        encoded = self.table.schema.encode(raw_columns(block, self.table.schema))
+        if not self.table.schema.plain:
+            return Encoded(encoded, self.table.schema)
+        return (encoded - self._centre) / self._scale
 
     def warning(self) -> str | None:
         """Return what to say of the words that were not seen when the model was fitted."""
@@ -188,6 +194,13 @@ class Encoder:
             f"{self.unseen.total()} cells hold words that were not there when the model was fitted, and count as none "
             f"of its categories: {shown}{more}"
         )
+
+
+def stacked(parts: list[Any]) -> Any:
+    """Return the rows of several parts, which an encoder has made, together."""
+    if isinstance(parts[0], Encoded):
+        return Encoded(np.concatenate([part.matrix for part in parts]), parts[0].schema)
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def check_size(block: Block, names: tuple[str, ...], name: str) -> None:

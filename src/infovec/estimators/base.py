@@ -46,7 +46,7 @@ from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
 from .saving import Savable
 from .settings import check_choice, check_growth, check_kernel, settings_of
-from .tasks import grouped, kernel_on
+from .tasks import codes_of, grouped, kernel_on
 from .telling import Telling
 from .told import remembered
 from .values import form_of, given_kernel
@@ -80,7 +80,7 @@ class InformativeVectorMachine(
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "kernel_", "likelihood_", "posterior_",
         "active_", "active_vectors_", "site_precision_", "site_mean_", "log_evidence_", "converged_", "history_",
-        "stop_reason_", "dtype_", "tasks_", "virtual_", "moved_",
+        "stop_reason_", "dtype_", "tasks_", "virtual_", "table_", "moved_",
     )  # fmt: skip
     """What ``fit`` leaves, all of which model files keep."""
 
@@ -146,7 +146,7 @@ class InformativeVectorMachine(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
     @with_callbacks
@@ -169,8 +169,9 @@ class InformativeVectorMachine(
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-            Or a sequence of objects, for a kernel that takes them. An array that is not in memory (a memory map, one
+        X : array-like, CSR matrix or DataFrame of shape (n_samples, n_features)
+            A DataFrame of pandas or polars may have categories, dates and missing values, an array NaN. Or a sequence
+            of objects, for a kernel that takes them. An array that is not in memory (a memory map, one
             of HDF5 or zarr, ``infovec.datasets.ParquetRows``) stays where it is if it is large. A Dask array or
             dataframe stays on the workers of its cluster, which do the work.
         y : array-like of shape (n_samples,)
@@ -312,10 +313,12 @@ class InformativeVectorMachine(
         sample = read.sample
         if given_kernel(self.kernel) is None:
             form, given = form_of(self.kernel), isinstance(self.learn, Learning) and self.learn.has_units
-            columns = None if given else Columns.of(sample.X, sample.weight, rounded=self.learn is not None)
-            variance = read.variance
+            codes, variance = codes_of(self), read.variance
+            columns = None if given else Columns.of(sample.X, sample.weight, self.learn is not None, codes)
             kernel = (
-                columns.kernel(variance, form) if columns else default_kernel(sample.X, variance, sample.weight, form)
+                columns.kernel(variance, form)
+                if columns
+                else default_kernel(sample.X, variance, sample.weight, form, codes)
             )
             sample = replace(sample, columns=columns)
         else:

@@ -23,6 +23,7 @@ from ..pac_bayes import Certificate, Observed, certificate, check_delta, parts_o
 from ..posterior import FactorisedPosterior
 from .compressed import compressed
 from .discrete import DiscreteMachine
+from .fitted import as_given
 from .gibbs import GibbsClassifier, votes
 from .tasks import kernel_on
 from .values import given_kernel
@@ -137,6 +138,8 @@ class Certifying(DiscreteMachine):
                 f"class {missing[0]!r} has no row among those to learn on; leave rare classes out, or learn on more"
             )
         learned = clone(self).fit(_safe_indexing(X, first), labels[first])
+        if hasattr(learned, "table_"):  # of a table the encoding is that of the rows that are learned on
+            X = as_given(learned, learned._read(X))
         if isinstance(learned.kernel_, list):
             raise ParameterError("shared_kernel=False cannot be certified: a prior needs one kernel for all classes")
         given = clone(self).set_params(kernel=learned.kernel_, likelihood=_fixed(learned), learn=None, move=False)

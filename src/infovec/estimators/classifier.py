@@ -50,7 +50,8 @@ class IVMClassifier(Certifying):
     kernel : Kernel or str, optional
         Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X. A name does the
         same with another form: "rbf" (which is None), "matern", "exponential", "rational_quadratic", "linear",
-        "polynomial", "mlp", or sums and products such as "rbf + linear"; see ``infovec.kernels.named``.
+        "polynomial", "mlp", or sums and products such as "rbf + linear"; see ``infovec.kernels.named``. Where some
+        columns have categories it is multiplied by a ``Categorical`` kernel of those.
     likelihood : {"probit", "logit", "null_category"}, Likelihood or ClassLikelihood
         By name the bias is set from the class frequencies, and with two classes the share of wrong labels is learned
         if evidence and rows left out agree that there are some (``likelihood_.lapse``). More than two classes take
@@ -209,6 +210,9 @@ class IVMClassifier(Certifying):
         Labels of the tasks, if there were ``groups``; their numbers are the last column of ``active_vectors_``.
     n_features_in_ : int
     feature_names_in_ : array of str
+    table_ : TableSchema
+        Where X had categories, dates or missing values: what became of its columns, as ``TableEncoder`` does it.
+        ``active_vectors_`` and the columns of ``kernel_`` are those of the encoded rows.
 
     Examples
     --------

@@ -33,6 +33,7 @@ from .relevances import Relevances
 from .saving import Savable
 from .settings import check_kernel
 from .spans import relevances_with_intervals
+from .tasks import codes_of, kernel_on
 from .values import given_kernel
 from .warm import kept
 
@@ -113,6 +114,8 @@ FactorisedPosterior or ModePosterior
         Rows of the training data and seconds of the fit.
     n_features_in_ : int
     feature_names_in_ : array of str
+    table_ : TableSchema
+        As for IVMClassifier.
 
     Examples
     --------
@@ -126,7 +129,7 @@ FactorisedPosterior or ModePosterior
 
     _fitted: ClassVar[tuple[str, ...]] = (
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "classes_", "n_classes_", "posterior_",
-        "kernel_", "likelihood_", "log_evidence_", "converged_", "history_", "diagnostics_",
+        "kernel_", "likelihood_", "log_evidence_", "converged_", "history_", "diagnostics_", "table_",
     )  # fmt: skip
     classes_: Array
     likelihood_: Discrete | ClassLikelihood  # type: ignore[assignment]
@@ -163,7 +166,7 @@ FactorisedPosterior or ModePosterior
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
     @property
@@ -176,8 +179,8 @@ FactorisedPosterior or ModePosterior
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-            Or a sequence of objects, for a kernel that takes them.
+        X : array-like, CSR matrix or DataFrame of shape (n_samples, n_features)
+            As for IVMClassifier. Or a sequence of objects, for a kernel that takes them.
         y : array-like of shape (n_samples,)
             Labels.
 
@@ -194,7 +197,9 @@ FactorisedPosterior or ModePosterior
                 settings = DenseSettings.of(self, inputs.shape[0], self.n_classes_, limit)
                 seed = check_random_state(self.random_state).randint(2**31 - 1)
                 noise, rng = settings.noise(self.n_classes_), np.random.default_rng(seed)
-                found = fit_dense(inputs, labels, self.kernel, noise, settings, rng)
+                own = kernel_on(self, inputs) if given_kernel(self.kernel) else self.kernel
+                given = codes_of(self), own
+                found = fit_dense(inputs, labels, *given, noise, settings, rng)
             self._store(found)
             self.n_samples_fit_, self.fit_seconds_ = len(labels), time.perf_counter() - start
         return self

@@ -17,7 +17,7 @@ from ..kernels import RBF, Kernel
 from ..learning import Step
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
-from ..machines.defaults import CLASS_VARIANCE, column_spreads, default_kernel
+from ..machines.defaults import CLASS_VARIANCE, column_spreads, default_kernel, mixed_kernel
 from ..posterior import Posterior
 from ..runtime import outside
 from .dense_settings import CRITERIA, DenseSettings
@@ -52,15 +52,16 @@ class _Found(NamedTuple):
 def fit_dense(
     X: Inputs,
     labels: Rows,
+    codes: Rows,
     kernel: Kernel | str | None,
     likelihood: Discrete | ClassLikelihood,
     asked: DenseSettings,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Find the kernel, then infer."""
+    """Find the kernel, then infer; columns with codes of categories have a kernel for such."""
     telling, drawn = _Telling(asked.verbose), asked.learn in ("importance", "mcmc")
-    own = given_kernel(kernel)
-    start = own or (_separate(X) if drawn else default_kernel(X, CLASS_VARIANCE, form=form_of(kernel)))
+    own, form = given_kernel(kernel), form_of(kernel)
+    start = own or (_separate(X, codes) if drawn else default_kernel(X, CLASS_VARIANCE, form=form, codes=codes))
     found = _Found(start, {}, {})
     if asked.learn == "importance":
         found = _by_importance(X, labels, start, likelihood, asked, rng, telling)
@@ -72,11 +73,14 @@ def fit_dense(
     return ended._replace(history=found.history, diagnostics={**found.diagnostics, **ended.diagnostics})
 
 
-def _separate(X: Inputs) -> Kernel:
+def _separate(X: Inputs, codes: Rows) -> Kernel:
     """The kernel of GR06 with a length scale for each column, so that rows are about as far apart as in one column."""
-    deviation, _ = column_spreads(X)
+    p = X.shape[1]
+    numbers = np.setdiff1d(np.arange(p), codes)
+    deviation, _ = column_spreads(X[:, numbers])
     spread = np.where(deviation > 0.0, deviation, 1.0)
-    return RBF(spread * np.sqrt(0.5 * len(spread)))
+    scale, relevance = spread * np.sqrt(0.5 * p), np.full(len(codes), 2.0 / p)
+    return RBF(scale) if not len(codes) else mixed_kernel(numbers, scale, codes, relevance, 1.0)
 
 
 def _by_gradients(

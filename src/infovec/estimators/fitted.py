@@ -7,9 +7,10 @@ from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..posterior import Posterior
+from ..tables import Encoded, TableSchema
 from .values import HasValues
 
-__all__ = ["Fitted"]
+__all__ = ["Fitted", "as_given"]
 
 
 class Fitted(HasValues):
@@ -26,3 +27,9 @@ class Fitted(HasValues):
     active_vectors_: Inputs
     n_samples_fit_: int
     fit_seconds_: float
+
+
+def as_given(model: object, X: Inputs) -> object:
+    """Return rows as a fitted model has them in a form in which it does not encode them again."""
+    table: TableSchema | None = getattr(model, "table_", None)
+    return X if table is None else Encoded(X, table)

@@ -4,12 +4,14 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
+from scipy import sparse
+from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from .._types import Array, Floats, Inputs, Rows
+from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
+from ..tables import Encoded, TableSchema, columns_of, is_frame, is_plain
 from .far import is_far, near, read_far
 from .tasks import Grouped, learn_tasks, tasks_beside
 
@@ -38,6 +40,8 @@ def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no ta
 
 def _with_tasks(estimator: Any, kernel: Kernel | None, X: Any) -> Inputs:
     """Inputs of a model that was fitted with groups: given as such, or their numbers as the last column of X."""
+    if isinstance(X, Encoded):
+        return X.matrix
     p: int = estimator.n_features_in_
     if isinstance(X, Grouped):
         return tasks_beside(estimator, _read_rows(estimator, kernel, X.X, None, False, False), X.labels())
@@ -59,6 +63,10 @@ def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, r
             for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit to numbers
                 vars(estimator).pop(name, None)
         return (objects, _matching(y, len(objects), real)) if training else objects
+    if isinstance(X, Encoded) or _is_table(estimator, X, training):
+        return _read_table(estimator, X, y, real, training)
+    if training:
+        vars(estimator).pop("table_", None)
     targets: dict[str, Any] = {"y": y, "y_numeric": real} if training else {}
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds everything up, first of all
@@ -67,7 +75,54 @@ def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, r
             )
         return (checked[0], checked[1].astype(np.float64)) if real else checked
     except ValueError as error:
+        if training and _has_gaps(X, str(error)):
+            return _read_table(estimator, X, y, real, training)
         raise _explained(error, X, y, real) from error
+
+
+def _is_table(estimator: object, X: object, training: bool) -> bool:
+    """Whether columns have to be encoded: they are when the model is fitted to them, or was."""
+    return is_frame(X) and not is_plain(X) if training else hasattr(estimator, "table_")
+
+
+def _has_gaps(X: object, text: str) -> bool:
+    """Whether scikit-learn refused a matrix since some values, but not all of any kind, are missing in it."""
+    return "Input X contains NaN" in text and not sparse.issparse(X)
+
+
+def _read_table(estimator: Foreign, X: Foreign, y: object, real: bool, training: bool) -> Foreign:
+    """Rows of a table as the model takes them; what it is to know of the columns stays with the estimator."""
+    if isinstance(X, Encoded):
+        matrix, schema = X.matrix, X.schema
+        if training:
+            estimator.n_features_in_ = len(schema.columns)
+            estimator.feature_names_in_ = np.array([column.name for column in schema.columns], dtype=object)
+    else:
+        if not training and not is_frame(X):
+            _check_matrix(estimator.table_, X)
+        raws = columns_of(estimator, X, training)
+        schema = TableSchema.learned(raws) if training else estimator.table_
+        matrix = schema.encode(raws)
+    if not training:
+        return matrix
+    estimator.table_ = schema
+    if schema.plain:
+        vars(estimator).pop("table_", None)
+    try:
+        return check_X_y(matrix, y, dtype=(np.float64, np.float32), order="C", y_numeric=real, estimator=estimator)
+    except ValueError as error:
+        raise _explained(error, X, y, real) from error
+
+
+def _check_matrix(schema: TableSchema, X: object) -> None:
+    """Refuse an array where the model was fitted to a table with more than numbers."""
+    other = [column for column in schema.columns if column.kind not in ("number", "nothing")]
+    if other:
+        raise ParameterError(
+            f"the model was fitted to a table whose column {other[0].name!r} holds more than numbers, and X is "
+            f"{'a sparse matrix' if sparse.issparse(X) else f'of type {type(X).__name__}'}: give a DataFrame of pandas "
+            "or polars with the same columns"
+        )
 
 
 def _objects(X: Any) -> Inputs:
@@ -99,8 +154,8 @@ def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueErro
         return ParameterError(f"{text} The first is in row {bad[0] if len(bad) else '?'} of y; drop such rows")
     if "could not convert string" in text:
         return ParameterError(
-            f"text where numbers belong: {text}. Encode such columns first, for example with "
-            "sklearn.preprocessing.OneHotEncoder; for objects use infovec.kernels.FromFunction"
+            f"text where numbers belong: {text}. A table with categories can be given as a DataFrame of pandas or "
+            "polars; for objects use infovec.kernels.FromFunction"
         )
     if "Input X contains" in text:
         return ParameterError(

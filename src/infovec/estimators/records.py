@@ -8,12 +8,14 @@ from .._types import Array, Inputs
 from ..errors import ModelFileError
 from ..persistence import BUILT_IN, Maybe, Record, Registry, value
 from ..persistence.decoder import ABSENT
+from ..tables import TableSchema
 from .fitted import Fitted
 from .schema import check_model, check_params, fits
 
 __all__ = ["Saved", "Unfit", "in_files", "registry"]
 
 _ESTIMATORS: Final[dict[str, Record]] = {}  # by name: a module that is imported anew replaces its own
+_TABLE: Final = Record(TableSchema, TableSchema.saved, TableSchema.loaded)
 _Class = TypeVar("_Class", bound=type[Fitted])
 
 
@@ -25,7 +27,7 @@ def in_files(cls: _Class) -> _Class:
 
 def registry() -> Registry:
     """Return every class that can be in the model file of an estimator."""
-    return BUILT_IN.plus(value(Saved), *_ESTIMATORS.values())
+    return BUILT_IN.plus(value(Saved), _TABLE, *_ESTIMATORS.values())
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from ..learning import Learning
 from ..learning.model import Model
 from ..machines.defaults import column_spreads
 from ..plain import bars, frame, printable, words
+from ..tables import TableSchema
 from .fitted import Fitted
+from .tasks import mixed_by_name
 
 __all__ = ["Relevances", "model_relevances"]
 
@@ -33,6 +35,7 @@ class Relevances:
         (spread / length scale)^2 of the column, as a share of the largest one.
     length_scale : array
         In the unit of the column; infinite where the model does not look at it.
+        Of categories the root of 1 / relevance of the kernel ``Categorical``.
     note : str
         What to bear in mind when reading them; empty if nothing.
     low, high : array, optional
@@ -79,7 +82,8 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     .. math:: \mathrm{relevance}_j \propto w_j \, s_j^2
 
     with the weight w of ``column_weights`` and the standard deviation s of the column over the active rows, so that
-    the unit of a column does not matter.
+    the unit of a column does not matter; of categories s^2 is how often two rows are in different ones. What it counts
+    that a value is missing is added.
 
     Parameters
     ----------
@@ -90,9 +94,10 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     units : array, optional
         What length scales are multiplied by: what each column was divided by before the fit.
     """
-    p = getattr(model, "n_features_in_", None)
+    p, table = getattr(model, "n_features_in_", None), getattr(model, "table_", None)
     kernels: list[Kernel] = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
-    weights = [] if p is None else [column_weights(kernel, p) for kernel in kernels]
+    inside = p if table is None else table.width
+    weights = [] if inside is None else [column_weights(kernel, inside) for kernel in kernels]
     found = [weight for weight in weights if weight is not None]
     if p is None or not found:
         return Relevances((), np.empty(0), np.empty(0), _nothing(kernels[0], p))
@@ -105,13 +110,24 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     if len(names) != p:
         raise ParameterError(f"the model has {p} columns, but there are {len(names)} names")
     vectors = model.active_vectors_[0] if isinstance(model.active_vectors_, list) else model.active_vectors_
-    spread = column_spreads(vectors)[0][:p]  # without that of groups
+    spread = column_spreads(vectors)[0][: len(weight)]  # without that of groups
+    if table is not None:
+        spread[table.codes] = [differing(vectors[:, j]) for j in table.codes]
     reach = weight * np.where(spread.any(), spread, 1.0) ** 2
+    if table is not None:
+        reach = np.bincount(table.sources, weights=reach, minlength=p)
+        weight = weight[:p]
     order = np.argsort(-reach, kind="stable")
     with np.errstate(divide="ignore"):
         scale = (1.0 if units is None else units) / np.sqrt(weight)
     largest = reach.max() if reach.any() else 1.0
     return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], "")
+
+
+def differing(codes: Floats) -> float:
+    """Return what stands for the spread of categories: the root of how often two rows are in different ones."""
+    share = np.unique(codes, return_counts=True)[1] / max(1, len(codes))
+    return float(np.sqrt(1.0 - np.sum(share**2)))
 
 
 def _nothing(kernel: Kernel, p: int | None) -> str:
@@ -125,13 +141,23 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
     if len(weight) < 2:
         return ""
     if isinstance(model.kernel, Kernel):
-        return f"the kernel has one length scale for all columns. {_remedy(len(weight))}" if not np.ptp(weight) else ""
+        return (
+            f"the kernel has one length scale for all columns. {_remedy_for(model, len(weight))}"
+            if not np.ptp(weight)
+            else ""
+        )
     if _apart(model):
         return ""
     return (
         "all columns share one length scale, in units of their spreads, so there are no relevances. "
-        f"{_remedy(len(weight))}"
+        f"{_remedy_for(model, len(weight))}"
     )
+
+
+def _width(model: Fitted) -> int:
+    """Columns of the rows that the kernel sees."""
+    known = vars(model)
+    return int(known["table_"].width if "table_" in known else known["n_features_in_"])
 
 
 def _apart(model: Fitted) -> bool:
@@ -142,7 +168,7 @@ def _apart(model: Fitted) -> bool:
     kernels = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
     thetas = known.get("history_", {}).get("theta", np.empty((0, 0)))
     if len(kernels) > 1:  # those of classes have the same proportions unless some were learned
-        weights = [column_weights(kernel, known["n_features_in_"]) for kernel in kernels]
+        weights = [column_weights(kernel, _width(model)) for kernel in kernels]
         shares = np.array([weight / weight.max() for weight in weights if weight is not None])
         return bool(np.ptp(shares, axis=0).max() > _ROUNDING)
     learning = model.learn if isinstance(model.learn, Learning) else None
@@ -152,3 +178,10 @@ def _apart(model: Fitted) -> bool:
 
 def _remedy(p: int) -> str:
     return f"To learn how relevant each one is: kernel=RBF(np.ones({p})) + Bias(), or --ard on the command line"
+
+
+def _remedy_for(model: Fitted, p: int) -> str:
+    table: TableSchema | None = getattr(model, "table_", None)
+    if table is None:
+        return _remedy(p)
+    return f"To learn how relevant each one is: kernel={mixed_by_name(table, ones=True)}, or --ard on the command line"

@@ -16,7 +16,7 @@ from .._version import __version__
 from ..errors import ModelFileError
 from ..persistence import write
 from ..runtime import outside
-from .fitted import Fitted
+from .fitted import Fitted, as_given
 from .records import Saved, registry
 
 __all__ = ["PickleVersionWarning", "Savable", "some_rows", "testimony"]
@@ -102,5 +102,5 @@ def testimony(model: Fitted, inputs: Inputs) -> dict[str, Array]:
     """Return what a model predicts, to be compared with what it predicts when it is loaded."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they have no feature names, and need none
-        found: dict[str, Array] = model._testimony(inputs)
+        found: dict[str, Array] = model._testimony(as_given(model, inputs))
         return found

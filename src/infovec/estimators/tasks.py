@@ -8,15 +8,16 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
-from .._types import Array, Floats, Inputs
+from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..kernels.columns import On, parts_of, resolved
+from ..kernels.columns import On, as_numbers, parts_of, resolved
 from ..kernels.tasks import GROUPS, ByTask
 from ..shards import FarInputs
+from ..tables import TableSchema
 from .values import form_of, given_kernel
 
-__all__ = ["Grouped", "grouped", "kernel_on", "learn_tasks", "tasks_beside", "with_groups"]
+__all__ = ["Grouped", "codes_of", "grouped", "kernel_on", "learn_tasks", "mixed_by_name", "tasks_beside", "with_groups"]
 
 _LARGEST = 2.0**23  # number of a task that single precision tells from its neighbours, wherever its origin is
 
@@ -89,10 +90,15 @@ def tasks_beside(estimator: Any, inputs: Inputs, labels: Array) -> Floats:
 
 def kernel_on(estimator: Any, X: Inputs) -> Kernel | None:
     """Return the kernel that was given, with the numbers of the columns that it names in the inputs of a fit."""
-    kernel = given_kernel(estimator.kernel) or form_of(estimator.kernel)
+    given = given_kernel(estimator.kernel)
+    if given is not None and hasattr(estimator, "table_"):
+        _check_categories(given, estimator.table_)
+    kernel = given or form_of(estimator.kernel)
     if kernel is None or X.ndim != 2 or not any(isinstance(part, ByTask | On) for part in parts_of(kernel)):
         return kernel
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
+    if hasattr(estimator, "table_"):
+        names = estimator.table_.names
     if hasattr(estimator, "tasks_"):
         names = [*(names or [""] * (X.shape[1] - 1)), GROUPS]
     if sparse.issparse(X) and _by_task(kernel):
@@ -102,6 +108,37 @@ def kernel_on(estimator: Any, X: Inputs) -> Kernel | None:
         for part in _outermost(found):
             _check_numbers(X[:, int(part.column)], part)
     return found
+
+
+def codes_of(estimator: Foreign) -> Rows:
+    """Return the columns of the inputs of a fit that have codes of categories."""
+    found: Rows = estimator.table_.codes if hasattr(estimator, "table_") else np.empty(0, dtype=np.intp)
+    return found
+
+
+def _check_categories(kernel: Kernel, table: TableSchema) -> None:
+    """Refuse a kernel that takes the codes of categories for numbers."""
+    names, p = table.names, len(table.columns)
+    codes = [j for j in table.codes if j < p]
+    taken = as_numbers(kernel, names)
+    wrong = [names[j] for j in codes if j in taken]
+    if not wrong:
+        return
+    raise ParameterError(
+        f"kernel={kernel!r} takes column {wrong[0]!r} for numbers, which has categories. Leave kernel=None, which has "
+        f"a kernel for both; or give each its own, such as {mixed_by_name(table)}"
+    )
+
+
+def mixed_by_name(table: TableSchema, ones: bool = False) -> str:
+    """Return a kernel for numbers and categories as it is written, with a number for each column if asked for."""
+    names, codes, some = table.names, table.codes.tolist(), 6
+    numbers, words = [name for j, name in enumerate(names) if j not in codes], [names[j] for j in codes]
+    scales, relevances = (f"np.ones({len(numbers)})", f"np.ones({len(words)})") if ones else ("", "")
+    shown = [f"{columns[:some]}".replace("]", ", ...]" if len(columns) > some else "]") for columns in (numbers, words)]
+    parts = [f"On(RBF({scales}), {shown[0]})"] if numbers else []
+    parts += [f"On(Categorical({relevances}), {shown[1]})"] if words else []
+    return f"{' * '.join(parts)} + Bias()"
 
 
 def _check_numbers(tasks: Floats, kernel: ByTask) -> None:

@@ -20,6 +20,7 @@ from ..machines.fit import begin
 from ..machines.machine import Machine
 from ..posterior import ClassPosterior, FactorisedPosterior, Posterior, SeparatePosterior
 from ..shards import FarInputs
+from .fitted import as_given
 from .warm import State
 
 __all__ = ["Remembered", "add", "changed", "forget", "refit", "remembered"]
@@ -89,7 +90,7 @@ def refit(model: Any, rows: Remembered) -> None:
     fixed = {"kernel": model.kernel_[0] if many else model.kernel_, "likelihood": model.likelihood_,
              "initial": None, "n_active": size, "_known_classes": classes, "categories": classes}  # fmt: skip
     with changed(model, **fixed):
-        machine = model._prepare(rows.X, rows.y, rows.weight)
+        machine = model._prepare(as_given(model, rows.X), rows.y, rows.weight)
     vars(model).update(names)
     machine = _with_active(machine, active, sites)
     if isinstance(machine, AgainstRest) and many:

@@ -23,6 +23,7 @@ class Dependence(NamedTuple):
     mean: Floats  # (number of values, C): a number, or a probability for each class
     low: Floats | None  # of 95 % of the functions, where their covariance is known
     high: Floats | None
+    words: tuple[str, ...] | None = None  # what the values stand for, if they are the numbers of categories
 
     @property
     def reach(self) -> float:
@@ -52,10 +53,14 @@ def partial_dependence(model: Any, X: Floats, column: int, values: Floats, draws
     """
     known = draws > 0 and _parts(model.posterior_) is not None
     noise = np.random.default_rng(seed).standard_normal((draws, len(X), _n_functions(model))) if known else None
+    table = getattr(model, "table_", None)
+    gap = None if table is None else table.gap(column)
     means, lows, highs = list[Floats](), list[Floats](), list[Floats]()
     for value in values:
         rows = X.copy()
         rows[:, column] = value
+        if gap is not None:
+            rows[:, gap] = 0.0
         means.append(_predicted(model, rows).mean(axis=0))
         if noise is not None:
             mean = np.asarray(model.posterior_.mean(rows))
@@ -63,19 +68,22 @@ def partial_dependence(model: Any, X: Floats, column: int, values: Floats, draws
             low, high = np.quantile(_given(model, functions, mean.ndim), _LEVELS, axis=0)
             lows.append(low)
             highs.append(high)
-    band = (np.array(lows), np.array(highs)) if known else (None, None)
-    return Dependence(column, np.asarray(values), np.array(means), *band)
+    ends = (np.array(lows), np.array(highs)) if known else (None, None)
+    words = None if table is None else table.words(column, values)
+    return Dependence(column, np.asarray(values), np.array(means), ends[0], ends[1], words)
 
 
 def _predicted(model: Any, X: Floats) -> Floats:
     """What the model says of rows as it takes them, without names: a number, or probabilities, in columns."""
     if _parts(model.posterior_) is not None:
         return expected(model, *model.posterior_.predict(X))
+    table = getattr(model, "table_", None)
+    given = X if table is None else table.rows(X)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names", category=UserWarning)
         if getattr(model, "classes_", None) is None:
-            return np.asarray(model.predict(X))[:, None]
-        return np.asarray(model.predict_proba(X))
+            return np.asarray(model.predict(given))[:, None]
+        return np.asarray(model.predict_proba(given))
 
 
 def expected(model: Any, mean: Floats, var: Floats) -> Floats:

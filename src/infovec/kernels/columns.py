@@ -10,9 +10,11 @@ from scipy import sparse
 from .._types import Floats, Inputs
 from ..errors import ParameterError
 from .algebra import Block, Kernel
+from .categorical import Categorical
+from .constant import Bias, White
 from .stationary import RBF
 
-__all__ = ["On", "found_column", "parts_of", "resolved"]
+__all__ = ["On", "as_numbers", "found_column", "parts_of", "resolved"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,3 +146,27 @@ def resolved(kernel: Kernel, names: Sequence[str], X: Inputs) -> Kernel:
 def parts_of(kernel: Kernel) -> list[Kernel]:
     """Return a kernel and all parts of its parts."""
     return [kernel, *(found for _, part in kernel._children() if isinstance(part, Kernel) for found in parts_of(part))]
+
+
+def as_numbers(kernel: Kernel, names: Sequence[str], columns: Sequence[int] | None = None) -> set[int]:
+    """Return the columns whose values a kernel takes for numbers, not for categories that are the same or not.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    names : sequence of str
+        Of all columns.
+    columns : sequence of int, optional
+        Those that the kernel sees; all of them unless given.
+    """
+    seen = list(range(len(names))) if columns is None else list(columns)
+    if isinstance(kernel, On):
+        at = [found_column(c, names, "On") if isinstance(c, str) else seen[c % len(seen)] for c in kernel.columns]
+        return as_numbers(kernel.kernel, names, at)
+    own = getattr(kernel, "column", None)  # of tasks
+    if isinstance(own, int | str) and own in (*range(len(seen)), *names):
+        seen.pop(own if isinstance(own, int) else seen.index(list(names).index(own)))
+    parts = [part for _, part in kernel._children() if isinstance(part, Kernel)]
+    if parts:
+        return set().union(*(as_numbers(part, names, seen) for part in parts))
+    return set() if isinstance(kernel, Categorical | Bias | White) else set(seen)

@@ -1,18 +1,19 @@
 """The units of columns: with the default kernel a fit works with columns around zero that spread by one."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Self, TypeVar
 
 import numpy as np
 
 from .._types import Array, Floats, Inputs, Rows
-from ..kernels import RBF, Kernel
-from ..kernels.named import of_scaled, of_variance
+from ..kernels import Bias, Categorical, Kernel, On, Product, Sum
+from ..kernels.named import of_scaled
 from ..numerics.outliers import usual_reach
 from ..posterior import Posterior, SeparatePosterior
 from ..runtime import at_once
 from ..shards import FarInputs, View
-from .defaults import column_spreads, length_scales
+from .defaults import column_spreads, length_scales, mixed_kernel
 
 __all__ = ["Columns", "InsideRows"]
 
@@ -36,27 +37,48 @@ class Columns:
         Columns that are not constant.
     rounded : bool
         Whether digits that come from the unit are left out, so that they do not decide how a fit learns.
+    codes : array of int
+        Columns with codes of categories, which have no unit: they stay as they are.
     """
 
     centre: Floats
     scale: Floats
     n_varying: int
     rounded: bool
+    codes: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @classmethod
-    def of(cls, X: Inputs, weight: Floats | None, rounded: bool) -> Self | None:
+    def of(cls, X: Inputs, weight: Floats | None, rounded: bool, codes: Sequence[int] | Rows = ()) -> Self | None:
         """Return the units of dense columns, or None where they have a common unit; see ``length_scales``."""
         if not isinstance(X, np.ndarray | FarInputs):
             return None
+        if len(codes) and isinstance(X, np.ndarray):
+            return cls._of_mixed(X, weight, rounded, np.asarray(codes, dtype=np.intp))
         deviation, extent = column_spreads(X, weight)
         varying, scales = int(np.sum(extent > 0.0)), length_scales(deviation, extent)
         if np.ndim(scales) == 0:
             return None
         return cls(usual_reach(X, weight)[0], scales / np.sqrt(varying), varying, rounded)
 
+    @classmethod
+    def _of_mixed(cls, X: Floats, weight: Floats | None, rounded: bool, codes: Rows) -> Self:
+        """Return the units of columns, some of which are numbers."""
+        numbers = np.setdiff1d(np.arange(X.shape[1]), codes)
+        deviation, extent = column_spreads(X[:, numbers], weight)
+        varying, scales = int(np.sum(extent > 0.0)), length_scales(deviation, extent)
+        centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        centre[numbers], scale[numbers] = usual_reach(X[:, numbers], weight)[0], scales / np.sqrt(max(1, varying))
+        return cls(centre, scale, varying + len(codes), rounded, codes)
+
+    @property
+    def numbers(self) -> Rows:
+        """Columns that are no codes."""
+        return np.setdiff1d(np.arange(len(self.scale)), self.codes)
+
     def kernel(self, variance: float, form: Kernel | None = None) -> Kernel:
         """Return the default kernel, or one of a named form, as the fit has it."""
-        return of_variance(of_scaled(form or RBF(), 0.0, float(np.sqrt(self.n_varying))), variance)
+        scale, relevance = float(np.sqrt(self.n_varying)), 1.0 / max(1, self.n_varying)
+        return mixed_kernel(self.numbers, scale, self.codes, relevance, variance, form)
 
     def inside(self, X: Array, dtype: str = "float64") -> Array:
         """Return rows as the fit has them."""
@@ -76,7 +98,18 @@ class Columns:
 
     def kernel_outside(self, kernel: Kernel) -> Kernel:
         """Return a kernel of the fit as the user has it."""
-        return of_scaled(kernel, self.centre, self.scale)
+        return self._outside(kernel) if len(self.codes) else of_scaled(kernel, self.centre, self.scale)
+
+    def _outside(self, kernel: Kernel) -> Kernel:
+        """Return a kernel of numbers and categories as the user has it: only numbers have units."""
+        if isinstance(kernel, Sum | Product):
+            return replace(kernel, left=self._outside(kernel.left), right=self._outside(kernel.right))
+        if isinstance(kernel, Bias):
+            return kernel
+        assert isinstance(kernel, On)
+        if isinstance(kernel.kernel, Categorical):
+            return kernel
+        return replace(kernel, kernel=of_scaled(kernel.kernel, self.centre[self.numbers], self.scale[self.numbers]))
 
     def posterior_outside(self, posterior: P) -> P:
         """Return a posterior of the fit as the user has it: its active inputs are rounded as they were in the fit."""

@@ -1,6 +1,6 @@
 """Starting values from the data: what a kernel or a likelihood is when the user gives none or only a name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Final, TypeAlias
 
@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from .._types import Floats, Inputs, Mask
+from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
-from ..kernels import RBF, Kernel
+from ..kernels import RBF, Bias, Categorical, Kernel, On
 from ..kernels.geometry import scale_columns
 from ..kernels.named import of_scaled, of_variance
 from ..likelihoods import Gaussian, Laplace, Likelihood, Logit, NullCategory, Ordinal, Poisson, Probit, StudentT
@@ -31,6 +31,7 @@ __all__ = [
     "latent_variance",
     "length_scales",
     "missing_share",
+    "mixed_kernel",
     "named",
     "ordinal",
     "real_score",
@@ -55,14 +56,63 @@ _BLOCK = 1 << 19  # numbers in double precision at a time
 _BYTES = 48  # for each of them, on the way
 
 
-def default_kernel(X: Inputs, variance: float, weight: _Weight = None, form: Kernel | None = None) -> Kernel:
+def default_kernel(
+    X: Inputs,
+    variance: float,
+    weight: _Weight = None,
+    form: Kernel | None = None,
+    codes: Sequence[int] | Rows = (),
+) -> Kernel:
     """Return an RBF kernel, or one of a named form, scaled to the columns of X, plus a bias of a tenth of its variance.
 
-    Forms that see where the origin is have it in the middle of dense columns.
+    Forms that see where the origin is have it in the middle of dense columns. Columns with codes of categories have a
+    kernel for such, which multiplies the other one.
     """
-    scale = length_scales(*column_spreads(X, weight))
-    centre = 0.0 if form is None or form.shift_invariant or sparse.issparse(X) else usual_reach(X, weight)[0]
-    return of_variance(of_scaled(form or RBF(), centre, scale), variance)
+    numbers = np.setdiff1d(np.arange(X.shape[1]), codes)
+    inside = X[:, numbers] if len(codes) else X
+    deviation, extent = column_spreads(inside, weight)
+    scale = length_scales(deviation, extent)
+    if len(codes) and np.ndim(scale):
+        varying = int(np.sum(extent > 0.0))
+        scale = scale * np.sqrt((varying + len(codes)) / max(1, varying))
+    centre = 0.0 if form is None or form.shift_invariant or sparse.issparse(X) else usual_reach(inside, weight)[0]
+    return mixed_kernel(numbers, scale, codes, 1.0 / X.shape[1], variance, form, centre)
+
+
+def mixed_kernel(
+    numbers: Rows,
+    scale: float | Floats,
+    codes: Sequence[int] | Rows,
+    relevance: float | Floats,
+    variance: float,
+    form: Kernel | None = None,
+    centre: float | Floats = 0.0,
+) -> Kernel:
+    r"""Return the kernel of rows with numbers and categories: both must be alike for the function to be.
+
+    .. math:: k(x, z) = v \exp\Bigl(-\sum_{j \in \text{numbers}} \frac{(x_j - z_j)^2}{2 \ell_j^2}
+        -\sum_{j \in \text{categories}} r_j \, 1[x_j \ne z_j]\Bigr) + b
+
+    with a bias b of a tenth of v; numbers may have another form than the first sum.
+
+    Parameters
+    ----------
+    numbers, codes : array of int
+        Columns of either kind.
+    scale, relevance : float or array
+        Length scales of numbers and relevances of categories.
+    variance : float
+    form : Kernel, optional
+    centre : float or array
+        Of the numbers.
+    """
+    if not len(codes):
+        return of_variance(of_scaled(form or RBF(), centre, scale), variance)
+    bias = Bias(0.1 * variance)
+    if not len(numbers):
+        return On(Categorical(relevance, variance), tuple(codes)) + bias
+    inside = RBF(scale, variance) if form is None else of_variance(of_scaled(form, centre, scale), variance)
+    return On(inside, tuple(numbers)) * On(Categorical(relevance), tuple(codes)) + bias
 
 
 def length_scales(deviation: Floats, extent: Floats) -> float | Floats:

@@ -22,7 +22,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
 
     The graph has one input ``X`` of shape (n, n_features). Its outputs are ``latent_mean`` and ``latent_variance``, of
     shape (n,) or, with more than two classes, (n, n_classes), and ``probability`` (n, n_classes) and ``label`` of a
-    classifier, or ``mean`` and ``std`` of the target of a regressor. It computes in double precision.
+    classifier, or ``mean`` and ``std`` of the target of a regressor. It computes in double precision. A model of a
+    table with categories or missing values takes the rows that ``TableEncoder`` makes of it.
 
     Parameters
     ----------
@@ -59,11 +60,16 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
         prior = max(float(np.max(part.kernel.diag(part.X))) for part in parts(posterior))
         kind = label(g, probability(g, likelihood, mean, var, prior, model.class_shift_), model.classes_)
         outputs |= {"probability": (g.types.DOUBLE, ["n", len(model.classes_)]), "label": (kind, ["n"])}
-    exported = g.model(g.types.DOUBLE if dtype == "float64" else g.types.FLOAT, model.n_features_in_, outputs)
+    exported = g.model(g.types.DOUBLE if dtype == "float64" else g.types.FLOAT, _width(model), outputs)
     if path is not None:
         with writing(path) as file:
             file.write(exported.SerializeToString())
     return exported
+
+
+def _width(model: Any) -> int:
+    """Columns of the inputs: of a model of a table those that a TableEncoder makes of its rows."""
+    return int(model.table_.width if hasattr(model, "table_") else model.n_features_in_)
 
 
 def _posterior(model: Any) -> Posterior:

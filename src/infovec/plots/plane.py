@@ -137,7 +137,7 @@ def plot_active_set(model: Any, X: Array | None = None, columns: tuple[int, int]
     ax : matplotlib Axes
     """
     check_is_fitted(model)
-    p = model.n_features_in_
+    p = model.table_.width if hasattr(model, "table_") else model.n_features_in_
     active = numbers(active_vectors(model), "plot_active_set", (p,))
     ax = new_axes(6.4, 5.0) if ax is None else ax
     order = np.arange(1, len(active) + 1)

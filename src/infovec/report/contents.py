@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import ParameterError
+from ..estimators.fitted import as_given
 from ..estimators.relevances import Relevances, model_relevances
 from ..evaluation import Dependence, LearningCurve, Predictions, judge, learning_curve, targets_of
 from ..pac_bayes import Certificate
@@ -110,12 +111,13 @@ def contents(
         rows = some_rows(X_test, CURVE_ROWS)
         curve = learning_curve(model, picked(X_test, rows), np.asarray(y_test)[rows])
         simple, fitted_to = compared(model, predictions, X_test, X_train, y_train)
+    own = as_given(model, vectors)
     drawn = picture_shape(vectors, image_shape) is None
     return Contents(
         model, names, relevances, vectors, predictions, curve,
         None if plan is None else plan._asdict(), image_shape=image_shape, certificate=certificate,
         baselines=simple, fitted_to=fitted_to, test_rows=X_test,
-        dependences=dependences(model, vectors if X_test is None else X_test, relevances, names) if drawn else (),
+        dependences=dependences(model, own if X_test is None else X_test, relevances, names) if drawn else (),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from .._types import Array, Floats
 from ..estimators.relevances import Relevances
 from ..evaluation import Dependence, partial_dependence
+from ..tables import Encoded
 from .rows import picked, some_rows
 
 __all__ = ["dependences"]
@@ -31,7 +32,8 @@ def dependences(model: Any, X: Any, found: Relevances, names: tuple[str, ...]) -
     names : tuple of str
     """
     rows = _numbers(model, X)
-    if rows is None or rows.shape[1] != len(names):
+    table = getattr(model, "table_", None)
+    if rows is None or rows.shape[1] != (len(names) if table is None else table.width):
         return ()
     most, steps, draws = _CLASSES if len(getattr(model, "classes_", ())) > 2 else (_COLUMNS, _VALUES, _DRAWS)
     values = {j: _values(rows[:, j], steps) for j in _candidates(rows, found, names)}
@@ -49,6 +51,8 @@ def _numbers(model: Any, X: Any) -> Array | None:
     posterior = getattr(model, "posterior_", None)
     if posterior is None or hasattr(model, "tasks_") or not all(kernel.numeric for kernel in kernels):
         return None
+    if isinstance(X, Encoded):
+        return np.asarray(X.matrix)[some_rows(X, 10 * _ROWS)]
     if not isinstance(posterior.X, np.ndarray) or hasattr(X, "toarray") or X is None:
         return None
     with warnings.catch_warnings():
@@ -60,7 +64,7 @@ def _candidates(rows: Floats, found: Relevances, names: tuple[str, ...]) -> list
     if found.columns and not found.note:
         ranked = [names.index(name) for name in found.columns if name in names]
         return ranked[:_COLUMNS]
-    return list(range(min(rows.shape[1], _TRIED)))
+    return list(range(min(len(names), _TRIED)))
 
 
 def _values(column: Floats, steps: int) -> Floats:

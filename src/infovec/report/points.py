@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Array
+from ..estimators.fitted import as_given
 from .contents import Contents, first
 from .page import escape, paragraph, table
 from .pictures import image
@@ -32,6 +33,7 @@ def _answers(model: Any, most: int) -> list[str]:
     X = first(model.active_vectors_)[:most]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names", category=UserWarning)
+        X = as_given(model, X)
         if hasattr(model, "classes_"):
             proba = model.predict_proba(X)
             return [f"{model.classes_[p.argmax()]} ({p.max():.2f})" for p in proba]
@@ -67,12 +69,19 @@ def _table(contents: Contents, rows: Array, X: Array, answers: list[str]) -> str
     marks = _marks(contents.model, len(rows))
     lines = []
     for k, x in enumerate(X):
-        cells = [short_number(x[j]) for j in place] if X.ndim == 2 else [str(x)[:80]]
+        cells = [cell_of(contents.model, j, x) for j in place] if X.ndim == 2 else [str(x)[:80]]
         told = f"{score[k]:.3g}" if np.isfinite(score[k]) else "-"
         row = int(rows[k]) + contents.first_row
         lines.append([k + 1, f"{row}{marks[k]}" if marks[k] else row, told, answers[k], *cells])
     said = f"The first {len(X)} rows in order of inclusion, each with what the model predicts for it{which}."
     return paragraph(said, soft=True) + table(head, lines, words=0)
+
+
+def cell_of(model: Any, column: int, row: Array) -> str:
+    """Return the value of a column as it is in the table that the model was fitted to."""
+    schema = getattr(model, "table_", None)
+    word = None if schema is None else schema.word(column, row)
+    return short_number(row[column]) if word is None else word
 
 
 def relevant_columns(contents: Contents) -> tuple[list[str], str]:

@@ -12,6 +12,7 @@ from ...likelihoods.classes import ClassLikelihood
 from ...numerics.residuals import LEVELS
 from ...persistence.values import array, array_of_floats, flag, must, number, refuse, text, whole
 from ...posterior import ModePosterior, SeparateAuxiliaryPosterior, SeparatePosterior
+from ...tables import TableSchema
 from .history import check_diagnostics, check_history
 from .posterior import check_kernel, check_posterior, near_inputs, same_inputs, same_kernel
 
@@ -108,8 +109,19 @@ def _residuals(value: object, where: str, about: About) -> None:
 def _n_features(value: object, where: str, about: About) -> None:
     X = about.fitted["posterior_"].X
     must(X.ndim == 2, where, "left out, since inputs are no rows of numbers", value)
-    p = X.shape[1] - ("tasks_" in about.fitted)  # which are one more column
+    table = about.fitted.get("table_")
+    p = len(table.columns) if isinstance(table, TableSchema) else X.shape[1] - ("tasks_" in about.fitted)
     must(whole(value, where) == p, where, f"{p}, as there are columns in active_vectors_", value)
+
+
+def _table(value: object, where: str, about: About) -> None:
+    must(isinstance(value, TableSchema), where, "a TableSchema", value)
+    assert isinstance(value, TableSchema)
+    X = about.fitted["posterior_"].X
+    must(isinstance(X, np.ndarray) and X.ndim == 2, where, "left out, since inputs are no rows of numbers", value)
+    p = X.shape[1] - ("tasks_" in about.fitted)  # which are one more column
+    if value.width != p:
+        raise ModelFileError(f"{where} makes rows of {value.width} numbers, and the model takes {p}")
 
 
 def _tasks(value: object, where: str, about: About) -> None:
@@ -202,6 +214,7 @@ FITTED: Final[dict[str, Check]] = {
     "likelihood_": _likelihood,
     "active_vectors_": _active_vectors,
     "tasks_": _tasks,
+    "table_": _table,
     "n_features_in_": _n_features,
     "feature_names_in_": _feature_names,
     "active_": _active,
@@ -217,6 +230,6 @@ FITTED: Final[dict[str, Check]] = {
 """The check of every fitted attribute, by name; it may look at those before it."""
 
 OPTIONAL: Final = frozenset(
-    {"outputs_", "n_features_in_", "feature_names_in_", "tasks_", "unlabelled_", "virtual_", "moved_"}
+    {"outputs_", "n_features_in_", "feature_names_in_", "table_", "tasks_", "unlabelled_", "virtual_", "moved_"}
 )
 """Attributes that not every fitted estimator has."""

@@ -1,0 +1,20 @@
+"""Tables as they come: categories, dates and missing values as numbers, learned once and kept with a model."""
+
+from .columns import CategoryColumn, Column, NumberColumn
+from .encoder import TableEncoder, columns_of
+from .frames import is_frame, is_plain
+from .raw import Raw
+from .schema import Encoded, TableSchema
+
+__all__ = [
+    "CategoryColumn",
+    "Column",
+    "Encoded",
+    "NumberColumn",
+    "Raw",
+    "TableEncoder",
+    "TableSchema",
+    "columns_of",
+    "is_frame",
+    "is_plain",
+]

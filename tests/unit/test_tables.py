@@ -1,0 +1,191 @@
+"""Tables as they come: what the encoding makes of each kind of column, and what it says of those it cannot take."""
+
+import datetime
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from infovec import TableEncoder
+from infovec.errors import ModelFileError
+from infovec.tables import TableSchema, is_plain
+
+DAY = datetime.datetime(2020, 1, 1)
+NAN = float("nan")
+
+
+def encoded(values, library="pandas"):
+    """The columns of the encoding of one column, and the names of these."""
+    frame = pd.DataFrame({"c": values}) if library == "pandas" else pl.DataFrame({"c": values})
+    encoder = TableEncoder().fit(frame)
+    return encoder.transform(frame).T.tolist(), encoder.get_feature_names_out().tolist()
+
+
+COLUMNS = {
+    "numbers": ([1.0, 2.5], [[1.0, 2.5]]),
+    "gaps": ([1.0, NAN, 5.0, 3.0], [[1.0, 3.0, 5.0, 3.0], [0, 1, 0, 0]]),
+    "objects": (pd.Series([1, None, 2], dtype=object), [[1, 1.5, 2], [0, 1, 0]]),
+    "nullable": (pd.Series([1, None, 2], dtype="Int64"), [[1, 1.5, 2], [0, 1, 0]]),
+    "truth": (pd.Series([True, None, False], dtype="boolean"), [[1, 0.5, 0], [0, 1, 0]]),
+    "texts": (["b", "a", None, "b"], [[1, 0, 1, 1], [0, 0, 1, 0]]),
+    "strings": (pd.Series(["b", "a", None], dtype="string"), [[1, 0, 0], [0, 0, 1]]),
+    "categories": (pd.Categorical(["b", None, "a"], categories=["z", "b", "a"]), [[1, 0, 0], [0, 1, 0]]),
+    "labels": (pd.Categorical([3, 1, 3]), [[1, 0, 1]]),
+    "ranks": (
+        pd.Categorical(["lo", "hi", None, "mid"], ["lo", "mid", "hi"], ordered=True),
+        [[0, 2, 1, 1], [0, 0, 1, 0]],
+    ),
+    "days": (pd.Series([DAY, pd.NaT, DAY + datetime.timedelta(2.5)]), [[18262, 18263.25, 18264.5], [0, 1, 0]]),
+    "zones": (pd.Series([DAY]).dt.tz_localize("Europe/Berlin"), [[18262 - 1 / 24]]),
+    "dates": ([datetime.date(2020, 1, 1), datetime.date(2020, 1, 3)], [[18262, 18264]]),
+    "spans": (pd.to_timedelta([12, 24], unit="h"), [[0.5, 1.0]]),
+    "times": ([datetime.time(6), datetime.time(18)], [[0.25, 0.75]]),
+    "months": (pd.period_range("2020-01", periods=2, freq="M"), [[18262, 18293]]),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_of_pandas(name):
+    values, expected = COLUMNS[name]
+    found, names = encoded(values)
+    np.testing.assert_allclose(found, expected)
+    assert names == ["c", "c is missing"][: len(expected)]
+
+
+POLARS = {
+    "whole": (pl.Series([1, None, 2]), [[1, 1.5, 2], [0, 1, 0]]),
+    "nan": (pl.Series([1.0, NAN, 2.0]), [[1, 1.5, 2], [0, 1, 0]]),
+    "truth": (pl.Series([True, None, False]), [[1, 0.5, 0], [0, 1, 0]]),
+    "texts": (pl.Series(["b", None, "b", "a"]), [[1, 1, 1, 0], [0, 1, 0, 0]]),
+    "categories": (pl.Series(["b", None, "a"], dtype=pl.Categorical), [[1, 0, 0], [0, 1, 0]]),
+    "listed": (pl.Series(["b", "a"], dtype=pl.Enum(["b", "a", "z"])), [[1, 0]]),
+    "dates": (pl.Series([datetime.date(2020, 1, 1), None]), [[18262, 18262], [0, 1]]),
+    "moments": (pl.Series([DAY + datetime.timedelta(0.5)]), [[18262.5]]),
+    "spans": (pl.Series([datetime.timedelta(0.5)]), [[0.5]]),
+    "times": (pl.Series([datetime.time(6)]), [[0.25]]),
+}
+
+
+@pytest.mark.parametrize("name", POLARS)
+def test_columns_of_polars(name):
+    values, expected = POLARS[name]
+    np.testing.assert_allclose(encoded(values, "polars")[0], expected)
+
+
+def test_new_categories_and_new_gaps():
+    frame = pd.DataFrame({"colour": ["red", "blue"], "size": [1.0, 3.0], "grade": pd.Categorical([1, 2], ordered=True)})
+    encoder = TableEncoder().fit(frame)
+    later = pd.DataFrame({"colour": ["green", None], "size": [2.0, NAN], "grade": pd.Categorical([2, 9], ordered=True)})
+    with pytest.warns(UserWarning, match="columns 'size', 'grade' have missing values now and had none"):
+        found = encoder.transform(later)
+    np.testing.assert_array_equal(found, [[-1, 2.0, 1.0], [-1, 2.0, 0.5]])  # green is none of both
+    assert encoder.schema_.word(0, found[0]) == "new"
+
+
+def test_what_tells_nothing_is_said():
+    with pytest.warns(UserWarning, match="column 'b' has no values"):
+        encoder = TableEncoder().fit(pd.DataFrame({"a": [1.0, 2.0], "b": [None, None]}))
+    np.testing.assert_array_equal(encoder.transform(pd.DataFrame({"a": [3.0], "b": ["now"]})), [[3.0, 0.0]])
+    with pytest.warns(UserWarning, match="column 'id' has more different texts than half of the rows"):
+        TableEncoder().fit(pd.DataFrame({"id": [f"n{i}" for i in range(150)]}))
+    with pytest.raises(ValueError, match="no column of X has any value"):
+        TableEncoder().fit(pd.DataFrame({"a": [None, None]}))
+
+
+BAD = {
+    "mixed": ([1, "many"], "column 'c' holds numbers and text: row 0 has 1, row 1 has 'many'.*astype"),
+    "nested": ([[1, 2], [3]], "column 'c' holds a list in row 0.*columns of its own"),
+    "complex": ([1j, 2j], "column 'c' holds a complex in row 0"),
+    "infinite": ([1.0, None, float("inf")], "row 1, column 'c' is infinite"),
+    "large": ([1e31, None, 2.0], "row 0, column 'c' is 1e.31, too large"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_cannot_be_a_column(name):
+    values, message = BAD[name]
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        TableEncoder().fit(pd.DataFrame({"c": values}))
+
+
+OTHERS = {
+    "a date becomes text": ([DAY], ["2020-01-01"], "'c' held dates.*holds text now.*to_datetime"),
+    "a number becomes text": ([1.0, None], ["x", "y"], "'c' held numbers.*holds text now.*to_numeric"),
+    "text becomes numbers": (["x", "y"], [1.0, 2.0], r"'c' held text.*holds numbers now.*astype\(str\)"),
+    "text becomes a date": (["x", "y"], [DAY, DAY], "'c' held text.*holds dates now"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_columns_that_have_become_others(name):
+    before, now, message = OTHERS[name]
+    encoder = TableEncoder().fit(pd.DataFrame({"c": before}))
+    with pytest.raises(ValueError, match=f"(?s){message}"):
+        encoder.transform(pd.DataFrame({"c": now}))
+
+
+def test_other_columns_are_refused():
+    frame = pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]})
+    encoder = TableEncoder().fit(frame)
+    for other in (frame[["b", "a"]], frame[["a"]], frame.rename(columns={"b": "c"})):
+        with pytest.raises(ValueError, match="feature names"):
+            encoder.transform(other)
+
+
+def test_labels_are_the_same_as_numbers_and_as_texts():
+    encoder = TableEncoder().fit(pd.DataFrame({"c": pd.Categorical([10, 2, 30])}))
+    for same in (pd.Categorical([30, 10]), [30.0, 10.0], pd.Categorical(["30", "10"])):
+        np.testing.assert_array_equal(encoder.transform(pd.DataFrame({"c": same})), [[2], [0]])
+
+
+def test_the_order_of_rows_does_not_matter():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.choice(list("pqr"), 50), "b": rng.normal(size=50)}).mask(rng.random((50, 2)) < 0.2)
+    order = rng.permutation(50)
+    assert TableEncoder().fit(frame).schema_ == TableEncoder().fit(frame.iloc[order]).schema_
+
+
+def test_a_schema_is_plain_data():
+    frame = pd.DataFrame(
+        {"a": pd.Categorical(["lo", None], ["lo", "hi"], ordered=True), "b": ["x", None], "c": [DAY, DAY]}
+    )
+    schema = TableEncoder().fit(frame).schema_
+    data = schema.to_json()
+    assert TableSchema.from_json(data) == schema
+    for change in ({"form": "other"}, {"kind": "dates"}, {"fill": NAN}, {"more": 1}):
+        with pytest.raises(ModelFileError):
+            TableSchema.from_json([{**data[2], **change}])
+    with pytest.raises(ModelFileError):
+        TableSchema.from_json([{**data[1], "categories": ["x", "x"]}])
+
+
+def test_it_is_a_transformer():
+    frame = pd.DataFrame({"a": ["x", "y", None], "b": [1.0, NAN, 3.0]})
+    pipeline = make_pipeline(TableEncoder()).set_output(transform="pandas").fit(frame)
+    found = pipeline.transform(frame)
+    assert list(found.columns) == ["a", "b", "a is missing", "b is missing"]
+    assert clone(pipeline[0]).fit(frame).categorical_.tolist() == [0, 2, 3]
+    array = np.array([[1.0, NAN], [2.0, 3.0]])
+    np.testing.assert_array_equal(TableEncoder().fit_transform(array), [[1, 3, 1], [2, 3, 0]])
+
+
+@parametrize_with_checks([TableEncoder()])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+def test_plain_tables_need_no_encoding():
+    frame = pd.DataFrame({"a": [1, 2], "b": [True, False], "c": [0.5, 1.5]})
+    assert is_plain(frame)
+    assert is_plain(pl.from_pandas(frame))
+    for column in ([None, 1.0], ["x", "y"], [DAY, DAY]):
+        assert not is_plain(frame.assign(c=column))
+        assert not is_plain(pl.from_pandas(frame.assign(c=column)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert TableEncoder().fit(frame).schema_.plain
