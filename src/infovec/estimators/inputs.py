@@ -66,7 +66,7 @@ def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, r
     if isinstance(X, Encoded) or _is_table(estimator, X, training):
         return _read_table(estimator, X, y, real, training)
     if training:
-        vars(estimator).pop("table_", None)
+        estimator.__dict__.pop("table_", None)
     targets: dict[str, Any] = {"y": y, "y_numeric": real} if training else {}
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds everything up, first of all
@@ -107,7 +107,7 @@ def _read_table(estimator: Foreign, X: Foreign, y: object, real: bool, training:
         return matrix
     estimator.table_ = schema
     if schema.plain:
-        vars(estimator).pop("table_", None)
+        estimator.__dict__.pop("table_", None)
     try:
         return check_X_y(matrix, y, dtype=(np.float64, np.float32), order="C", y_numeric=real, estimator=estimator)
     except ValueError as error:

@@ -166,11 +166,12 @@ def _apart(model: Fitted) -> bool:
     if "theta" in known.get("diagnostics_", {}):
         return True
     kernels = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
-    thetas = known.get("history_", {}).get("theta", np.empty((0, 0)))
     if len(kernels) > 1:  # those of classes have the same proportions unless some were learned
         weights = [column_weights(kernel, _width(model)) for kernel in kernels]
         shares = np.array([weight / weight.max() for weight in weights if weight is not None])
         return bool(np.ptp(shares, axis=0).max() > _ROUNDING)
+    history = known.get("history_", {})
+    thetas = (history[0] if isinstance(history, list) else history).get("theta", np.empty((0, 0)))
     learning = model.learn if isinstance(model.learn, Learning) else None
     together = Model.begin(kernels[0], model.likelihood_, tied=True, learning=learning)
     return bool(len(thetas)) and np.shape(thetas)[-1] > together.size

@@ -15,6 +15,7 @@ from ..likelihoods.classes import ClassLikelihood, against_rest
 from ..selection import Driver, InTurns
 from .one_function import FactorisedFunction, OneFunction, ProjectedFunction
 from .staged import Objective, Stage, Staged
+from .work import Doubt
 
 __all__ = ["ClassMachine", "ProjectedAgainstRest", "class_bias"]
 
@@ -58,7 +59,8 @@ class ClassMachine(Staged):
         kind = ProjectedAgainstRest if self.all_rows else FactorisedFunction
         return kind(
             replace(self.data, y=y), self.kernel, Probit(float(ndtri(share))),
-            replace(self.work, wanted=wanted), replace(self.choices, lapses=False), self.learned,
+            replace(self.work, wanted=wanted), replace(self.choices, doubt=Doubt(self.choices.doubt.calibrate)),
+            self.learned,
         )  # fmt: skip
 
     def timed(self) -> OneFunction:

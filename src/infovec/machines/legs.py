@@ -41,7 +41,7 @@ def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int
     starts = most_starts(many_parameters(model)) if number == 0 and not several else 1
     most = 2 * starts * stage.iterations
     usual = min(_usual(model, plan, number, several), most)
-    if number <= before_last(plan) and machine.choices.lapses and can_lapse(model):
+    if number <= before_last(plan) and machine.choices.doubt.lapses and can_lapse(model):
         most += MOST_FOR_LAPSE
     if number == before_last(plan) and is_separable(machine, model, stage.rows):
         return usual + (_FEW if stage.rows < _FEW_ROWS else _FOR_COLUMNS), most + MOST_FOR_COLUMNS

@@ -255,7 +255,7 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
         return known
 
     def calibrated(self, known: Floats, rows: Rows, left: float) -> Likelihood:
-        if not self.choices.calibrate or not isinstance(self.likelihood, Discrete):
+        if not self.choices.doubt.calibrate or not isinstance(self.likelihood, Discrete):
             return self.likelihood
         real = self.data.real(rows)
         rows, known = rows[real], known[:, real]

@@ -24,7 +24,7 @@ from .defaults import column_spreads
 from .machine import SMALL_STUBS, Machine
 from .moving import check_moving
 from .sample import Sample
-from .work import Choices, Moving, Refine, Work
+from .work import Choices, Doubt, Moving, Refine, Work
 
 __all__ = ["Looking", "Settings", "prepare"]
 
@@ -145,8 +145,8 @@ def prepare(
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, kin=sample.kin), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
-        Choices(settings.rule, blur, calibrate, settings.keep, places, settings.dtype, settings.refine,
-                settings.lapses, Moving(settings.move, settings.learning)),
+        Choices(settings.rule, blur, Doubt(calibrate, settings.lapses), settings.keep, places, settings.dtype,
+                settings.refine, Moving(settings.move, settings.learning)),
     )  # fmt: skip
     return machine.sufficient()
 

@@ -89,7 +89,7 @@ class _Search:
         self.curvature, self.rows_before = Curvature(), 0
         self.objective: Objective | None = None
         self.free = unguided(model)
-        self.lapses, self.lapsed = machine.choices.lapses, False
+        self.lapses, self.lapsed = machine.choices.doubt.lapses, False
         self.earliest: Model | None = None  # found in the first stage
 
     def watch(self, step: Step) -> bool:

@@ -35,6 +35,13 @@ class Moving(NamedTuple):
 STAY: Final = Moving()
 
 
+class Doubt(NamedTuple):
+    """How far what is predicted, and what rows say, is trusted."""
+
+    calibrate: bool = False  # whether the certainty of predictions is found by rows left out
+    lapses: bool = False  # whether labels may be taken to be wrong where that explains them better
+
+
 @dataclass(frozen=True)
 class Work:
     """Sizes of the active set, of blocks, and of what is kept in memory.
@@ -83,8 +90,7 @@ class Choices:
         What rows are selected by.
     blur : bool
         Whether a site knows the variance that the active set leaves.
-    calibrate : bool
-        Whether the certainty of predictions is found by rows left out.
+    doubt : Doubt
     keep : bool
         Whether what selection made is kept, to go on from.
     places : Places
@@ -93,17 +99,14 @@ class Choices:
         Precision of products where there are many, and parameters allow.
     refine : Refine
         Of a factorised posterior.
-    lapses : bool
-        Whether labels may be taken to be wrong where that explains them better.
     moving : Moving
     """
 
     rule: Rule
     blur: bool
-    calibrate: bool
+    doubt: Doubt
     keep: bool
     places: Places = HERE
     dtype: str = "float32"
     refine: Refine = AS_SELECTED
-    lapses: bool = False
     moving: Moving = STAY
