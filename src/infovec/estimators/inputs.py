@@ -107,7 +107,7 @@ def _read_table(estimator: Foreign, X: Foreign, y: object, real: bool, training:
         return matrix
     estimator.table_ = schema
     if schema.plain:
-        vars(estimator).pop("table_", None)
+        estimator.__dict__.pop("table_", None)
     try:
         return check_X_y(matrix, y, dtype=(np.float64, np.float32), order="C", y_numeric=real, estimator=estimator)
     except ValueError as error:
