@@ -108,7 +108,7 @@ class InformativeVectorMachine(
         verbose: int = 0,
         invariances: Invariances = None,
         rounds: int = 1,
-        move: str | bool = "auto",
+        move: str | bool = False,
     ) -> None:
         self.kernel = kernel
         self.likelihood = likelihood

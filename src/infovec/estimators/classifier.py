@@ -255,7 +255,7 @@ class IVMClassifier(Certifying):
         verbose: int = 0,
         invariances: Invariances = None,
         rounds: int = 1,
-        move: str | bool = "auto",
+        move: str | bool = False,
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=cast(str | Likelihood, likelihood), approximation=approximation,

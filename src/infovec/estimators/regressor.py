@@ -106,7 +106,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         verbose: int = 0,
         invariances: Invariances = None,
         rounds: int = 1,
-        move: str | bool = "auto",
+        move: str | bool = False,
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,

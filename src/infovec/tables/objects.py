@@ -45,8 +45,8 @@ def of_objects(name: str, values: Sequence[Any]) -> Raw:
     kind = next(iter(first))
     if kind == "text":
         return Raw.of_words(name, [None if is_missing(v) else v for v in values])
-    numbers: dict[str, Callable[[Any], float]] = {"number": float, "date": _days, "duration": _long, "time": _time}
-    number = numbers[kind]
+    readers: dict[str, Callable[[Any], float]] = {"number": float, "date": _days, "duration": _long, "time": _time}
+    number = readers[kind]
     found: Floats = np.array([np.nan if is_missing(v) else number(v) for v in values], dtype=np.float64)
     return Raw(name, kind, found)  # type: ignore[arg-type]
 
