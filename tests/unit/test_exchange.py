@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 from scipy.special import log_ndtr, ndtr
+from sklearn.base import clone
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load
 from infovec.criteria import log_evidence
@@ -303,7 +304,7 @@ def test_growth_goes_on_from_the_selection():
     model = IVMRegressor(kernel=KERNEL, likelihood=Gaussian(0.3), learn=None, approximation="factorised", n_active=10,
                          refine="exchange", warm_start=True, random_state=0).fit(X, f)  # fmt: skip
     grown = model.grow(10)
-    once = IVMRegressor(**{**model.get_params(), "n_active": 20, "warm_start": False}).fit(X, f)
+    once = clone(model).set_params(n_active=20, warm_start=False).fit(X, f)
     assert set(grown.active_) == set(once.active_)
 
 

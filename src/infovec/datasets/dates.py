@@ -123,8 +123,8 @@ def find_form(file: str, column: str, words: Sequence[str | None]) -> str:
     found = {form: values for form in _forms() if (values := _all_days(some, form)) is not None}
     if not found:
         raise DataError(
-            f"{file}, column {column!r}: dates such as {some[0]!r} are not written in one of the ways that are "
-            "known; say which, such as --date-format %d.%m.%Y"
+            f"{file}, column {column!r}: dates such as {some[0]!r} are not all written in one of the ways that "
+            "are known; if the column mixes several, make them alike, else say how: --date-format %d.%m.%Y"
         )
     first = next(iter(found))
     other = next((form for form, values in found.items() if values != found[first]), None)

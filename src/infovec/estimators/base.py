@@ -35,6 +35,7 @@ from ..shards import HERE, FarInputs
 from .callbacks import CallbackSupportMixin, begin_fit, end_fit, listeners, with_callbacks
 from .checkpoints import checkpointed
 from .compressing import Compressing
+from .course import history_of
 from .ending import announced
 from .far import given_client, is_dask, on_workers
 from .images import Invariances, fit_with_images
@@ -382,7 +383,7 @@ class InformativeVectorMachine(
 
     def _store(self, ended: Ended) -> None:
         """Keep what a fit came to, in the units of the user."""
-        result, d, sample, selector = ended.result, len(ended.result.active), ended.machine.data.given, ended.selector
+        result, sample = ended.result, ended.machine.data.given
         kernel = ended.machine.fitted_kernel  # which has been learned further where active inputs moved
         kernel = result.posterior.kernel if result.has_moved and isinstance(kernel, Kernel) else kernel
         self.kernel_ = sample.unit.kernel_outside(kernel)
@@ -399,23 +400,4 @@ class InformativeVectorMachine(
         self.active_vectors_ = vectors if vectors.dtype == object else vectors.astype(np.float64)
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
         self.log_evidence_, self.converged_, self.dtype_ = result.log_evidence, result.converged, result.dtype
-        self.history_: dict[str, Any] = {
-            "row": self.active_, "score": selector.scores[:d].copy(), "seconds": selector.seconds[:d].copy(),
-            **result.history(),
-        }  # fmt: skip
-        if result.moves:
-            self.history_ |= {
-                "exchange_out": sample.rows[[move.out for move in result.moves]],
-                "exchange_in": sample.rows[[move.into for move in result.moves]],
-                "exchange_gain": np.array([move.gain for move in result.moves]),
-            }
-        self.moved_ = result.has_moved
-        if result.moved is not None:
-            self.history_ |= {"move_criterion": result.moved.criterion, "move_loss": result.moved.loss}
-        if ended.steps:
-            self.history_ |= {
-                "criterion": np.array([step.criterion for step in ended.steps]),
-                "theta": np.array([step.theta for step in ended.steps]),
-                "major": np.array([step.major for step in ended.steps]),
-                "learning_seconds": ended.learning_seconds,
-            }
+        self.moved_, self.history_ = result.has_moved, history_of(ended)

@@ -73,9 +73,9 @@ class IVMClassifier(Certifying):
     learn : {"ep", "active_set", "variational", None} or Learning
         How the parameters of kernel and likelihood are learned, from their values on; ``infovec.learning.Learning``
         says it in detail. "ep" maximises the EP evidence. Of the projected posterior: on some of the rows with a small
-        active set at first, in the end with ``n_active`` rows active (at most 1000) and up to 10000 rows. Of the
+        active set at first, in the end with ``n_active`` rows active (at most 1000) and up to 5000 rows. Of the
         factorised one (SLH eq. 11): the active rows are selected anew in every major step and fixed in the minor steps
-        between, on as many rows. "active_set" (LSH05) and "variational" (Thesis C.3.3) do the same by criteria of the
+        between, on up to 10000 rows. "active_set" (LSH05) and "variational" (Thesis C.3.3) do the same by criteria of the
         factorised posterior, whichever is fitted in the end: with "projected" they learn from the factorised selection,
         then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near the start.
         When ``kernel`` is None its length scales move together at first. With "ep" and the projected posterior they
