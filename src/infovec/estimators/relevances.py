@@ -121,7 +121,7 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     with np.errstate(divide="ignore"):
         scale = (1.0 if units is None else units) / np.sqrt(weight)
     largest = reach.max() if reach.any() else 1.0
-    note = _of_categories(model, weights[0])
+    note = _of_categories(model, found[0])
     return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], note)
 
 
@@ -145,7 +145,9 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
         numbers, codes = _kinds(model, weight)
         shared = not np.ptp(weight) or _one_for(weight, numbers) or (len(numbers) < 2 and _one_for(weight, codes))
         of = "" if len(numbers) == len(weight) else " of a kind"
-        return f"the kernel has one length scale for all columns{of}. {_remedy_for(model, len(weight))}" if shared else ""
+        return (
+            f"the kernel has one length scale for all columns{of}. {_remedy_for(model, len(weight))}" if shared else ""
+        )
     if _apart(model):
         return ""
     return (
