@@ -16,7 +16,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from infovec.errors import ParameterError
-from infovec.estimators.limits import memory_limit, threads
+from infovec.estimators.limits import memory_limit, threads, time_limit
 from infovec.kernels import RBF, Bias, FromFunction
 from infovec.runtime import Interruption, own_threads
 from infovec.selection import Patience
@@ -122,6 +122,14 @@ def test_time_runs_out_with_a_usable_model(monkeypatch):
     assert np.mean(model.predict(X) == first.predict(X)) > 0.9  # whose sites may not have come to rest
     with pytest.raises(ParameterError, match="max_time must be"):
         IVMClassifier(max_time=-1).fit(X, y)
+
+
+@pytest.mark.parametrize(("given", "meant"), [("60s", "60"), ("1.5 min", "90"), ("2h", "7200"), ("60", "60")])
+def test_a_time_as_text_is_told_in_seconds(given, meant):
+    with pytest.raises(ParameterError, match=f"max_time={meant}$"):
+        time_limit(given)
+    with pytest.raises(ParameterError, match=r"got 'soon'$"):
+        time_limit("soon")
 
 
 def test_a_callback_sees_every_block_and_may_stop():

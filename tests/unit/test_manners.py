@@ -21,6 +21,7 @@ from infovec.likelihoods import Logit, Ordinal, Probit
 from infovec.likelihoods.base import Likelihood
 from infovec.likelihoods.classes import OneAgainstRest, Softmax
 from infovec.metrics import error_reject_curve
+from infovec.onnx_export import to_onnx
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
@@ -273,10 +274,15 @@ def test_several_targets_share_their_rows_and_are_models_of_each(tmp_path):
     assert model.score(X, Y) > 0.5
     model.save(tmp_path / "m.ivm")
     np.testing.assert_array_equal(load(tmp_path / "m.ivm").predict(SOME), model.predict(SOME))
-    with pytest.raises(AttributeError, match=r"outputs_\[0\]"):
-        model.relevances()
-    with pytest.raises(ParameterError, match="one target"):
-        model.score_candidates(X)
+    with pytest.raises(AttributeError, match=r"outputs_\[0\].kernel_"):
+        _ = model.kernel_
+    calls = {"relevances": (), "report": ("r.html",), "compress": (5,), "grow": (2,), "tell": (X, Y), "suggest": (X, 2)}
+    for name, given in {**calls, "score_candidates": (X,)}.items():
+        with pytest.raises(ParameterError, match=rf"^{name} is for .* one has 3: call outputs_\[0\]\.{name}\("):
+            getattr(model, name)(*given)
+    with pytest.raises(ParameterError, match=r"to_onnx\(model.outputs_\[0\]\)"):
+        to_onnx(model)
+    assert len(model.outputs_[0].compress(5).active_) == 5
     with pytest.raises(ParameterError, match="warm_start"):
         IVMRegressor(warm_start=True).fit(X, Y)
     assert not hasattr(model.fit(X, REAL), "outputs_")

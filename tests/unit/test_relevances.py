@@ -4,17 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from infovec import IVMClassifier, IVMRegressor
+from infovec import IVMClassifier, IVMRegressor, load
 from infovec.errors import ParameterError
 from infovec.estimators.relevances import model_relevances
 from infovec.kernels import (
     MLP,
     RBF,
     Bias,
+    Categorical,
     Exponential,
     FromFunction,
     Linear,
     Matern,
+    On,
     Periodic,
     Polynomial,
     Relevance,
@@ -109,6 +111,44 @@ def test_what_shares_a_length_scale_has_no_relevances():
         found = IVMClassifier(**both).fit(X, target).relevances()
         assert len(found) == 0
         assert "share one length scale" in found.note
+
+
+def mixed(n=240):
+    rng = np.random.default_rng(0)
+    age, plan, visits = rng.normal(40, 12, n).round(), rng.choice(["a", "b", "c"], n), rng.poisson(3, n)
+    day = pd.Timestamp("2022-01-01") + pd.to_timedelta(rng.integers(0, 700, n), unit="D")
+    table = pd.DataFrame({"visits": visits, "age": age, "plan": pd.Categorical(plan), "since": day})
+    signal = 0.05 * (age - 40) + (plan == "a") + 0.8 * rng.normal(size=n)
+    table.loc[rng.random(n) < 0.2, "age"] = np.nan
+    return table, signal
+
+
+def test_length_scales_that_were_tried_and_not_kept_rank_no_columns(tmp_path):
+    table, signal = mixed()
+    model = IVMClassifier(n_active=30, random_state=0).fit(table, signal > 0.3)
+    assert len(np.unique(model.history_["theta"][:, 0])) > 1
+    assert np.ndim(model.kernel_.left.right.kernel.relevance) == 0  # shared, and separate ones were tried
+    model.save(tmp_path / "m.ivm")
+    for one in (model, load(tmp_path / "m.ivm"), model.compress(20)):
+        found = one.relevances()
+        assert len(found) == 0
+        assert "share one length scale" in found.note
+
+
+def test_kernels_of_a_mixed_table_rank_the_columns_that_have_scales_of_their_own():
+    table, signal = mixed(80)
+    numbers, codes = ["visits", "age", "since"], ["plan", "age is missing"]
+    for scale, relevance, columns, note in (
+        (2.0, 1.0, 0, "one length scale for all columns of a kind"),
+        (2.0, [1.0, 2.0], 0, "one length scale"),
+        ([1.0, 2.0, 300.0], 1.0, 4, "share one relevance"),
+        ([1.0, 2.0, 300.0], [1.0, 2.0], 4, ""),
+    ):
+        kernel = On(RBF(scale), numbers) * On(Categorical(relevance), codes) + Bias()
+        found = IVMRegressor(kernel=kernel, n_active=20, learn=None).fit(table, signal).relevances()
+        assert len(found) == columns
+        assert note in found.note
+        assert bool(note) == bool(found.note)
 
 
 def test_kernels_without_relevances_say_so():

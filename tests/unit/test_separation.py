@@ -65,7 +65,11 @@ def test_a_scale_that_brings_less_than_its_price_is_not_taken():
         found, steps = separate(objective(gain), at_best, 3, -gain * 2.0 / 3.0, 1.0)
         assert (found is not None) == taken
         assert found is None or found.model.size == model.size + 2
-        assert {step.theta.size for step in alike([Step(0.0, at_best.theta), *steps], model, 3)} == {model.size + 2}
+        told = alike([Step(0.0, at_best.theta), *steps], model, 3, apart=taken)
+        assert {step.theta.size for step in told} == {model.size + 2 * taken}
+        np.testing.assert_allclose(told[-1].theta[-2:], steps[-1].theta[-2:])  # of variance and noise
+        if not taken:
+            np.testing.assert_allclose([step.theta[0] for step in told[1:]], [s.theta[:3].mean() for s in steps])
 
 
 @pytest.mark.parametrize("likelihood", [Gaussian(), Probit()])
@@ -98,6 +102,7 @@ def test_columns_that_matter_are_told_from_those_that_do_not():
     even = IVMClassifier(n_active=60, random_state=0).fit(X, X.sum(axis=1) + rng.normal(size=500) > 0)
     shares = even.kernel_.left.length_scale / length_scales(*column_spreads(X))
     np.testing.assert_allclose(shares, shares[0], rtol=1e-6)  # they keep their proportions
+    assert len(even.relevances()) == 0
 
 
 class Valley:

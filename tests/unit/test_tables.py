@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from infovec import TableEncoder
-from infovec.errors import ModelFileError
+from infovec import IVMRegressor, TableEncoder, load
+from infovec.errors import ModelFileError, ParameterError
 from infovec.tables import TableSchema, is_plain
 
 DAY = datetime.datetime(2020, 1, 1)
@@ -172,6 +172,22 @@ def test_it_is_a_transformer():
     assert clone(pipeline[0]).fit(frame).categorical_.tolist() == [0, 2, 3]
     array = np.array([[1.0, NAN], [2.0, 3.0]])
     np.testing.assert_array_equal(TableEncoder().fit_transform(array), [[1, 3, 1], [2, 3, 0]])
+
+
+def test_the_encoder_of_a_model_makes_what_the_model_sees(tmp_path):
+    frame = pd.DataFrame({"a": ["x", "y", None, "z"] * 5, "b": [1.0, NAN, 3.0, 4.0] * 5, "c": np.arange(20.0)})
+    model = IVMRegressor(n_active=6, learn=None, random_state=0).fit(frame, np.arange(20.0) % 7)
+    model.save(tmp_path / "m.ivm")
+    for one in (model, load(tmp_path / "m.ivm")):
+        encoder = TableEncoder.from_model(one)
+        expected = TableEncoder().fit(frame)
+        some = frame[:1]  # of which alone nothing could be learned of gaps and categories
+        np.testing.assert_array_equal(encoder.transform(some), expected.transform(some))
+        np.testing.assert_array_equal(encoder.transform(frame)[model.active_], model.active_vectors_)
+        assert encoder.get_feature_names_out().tolist() == expected.get_feature_names_out().tolist()
+        assert encoder.feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(ParameterError, match="nothing to encode"):
+        TableEncoder.from_model(model.fit(frame[["c"]], np.arange(20.0)))
 
 
 @parametrize_with_checks([TableEncoder()])

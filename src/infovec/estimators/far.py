@@ -52,6 +52,8 @@ def slices(X: Foreign) -> bool:
 
 def _on_disk(X: Foreign) -> bool:
     """Whether something is like a matrix of numbers, but not one in memory."""
+    if type(X).__name__ == "LazyFrame" and type(X).__module__.split(".")[0] == "polars":
+        raise ParameterError("X is a LazyFrame of polars, which has no rows yet: give X.collect()")
     if not isinstance(X, np.memmap) and any(hasattr(X, name) for name in _IN_MEMORY):
         return False
     if not all(hasattr(X, name) for name in ("shape", "dtype", "__getitem__")) or len(X.shape) != 2:

@@ -11,11 +11,13 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..tables import Encoded, TableSchema, columns_of, is_frame, is_plain
-from .far import is_far, near, read_far
+from ..tables import Encoded, TableSchema, columns_of, is_frame, is_plain, out_of_place
+from .far import is_dask, is_far, near, read_far
 from .tasks import Grouped, learn_tasks, tasks_beside
 
-__all__ = ["read", "read_weight"]
+__all__ = ["check_labels", "read", "read_weight"]
+
+_WITHOUT = "drop such rows, or let IVMClassifier learn from them too, with likelihood='null_category'"
 
 
 def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no targets", real: bool = False) -> Any:
@@ -25,6 +27,8 @@ def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no ta
     without, X is compared with them. Tasks that are given as groups are the last column.
     """
     training = not (isinstance(y, str) and y == "no targets")
+    if training and not real:
+        check_labels(y)
     labels = X.labels() if isinstance(X, Grouped) else None
     if training:
         learn_tasks(estimator, kernel, labels)
@@ -77,7 +81,7 @@ def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, r
     except ValueError as error:
         if training and _has_gaps(X, str(error)):
             return _read_table(estimator, X, y, real, training)
-        raise _explained(error, X, y, real) from error
+        raise out_of_place(_explained(error, X, y, real), estimator, X) from error
 
 
 def _is_table(estimator: object, X: object, training: bool) -> bool:
@@ -151,9 +155,8 @@ def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueErro
         )
     if "Input y contains" in text or text.startswith("Input contains NaN"):  # the latter of labels
         bad = _not_numbers(y)
-        return ParameterError(
-            f"{text.rstrip('.')}. The first is in row {bad[0] if len(bad) else '?'} of y; drop such rows"
-        )
+        remedy = "drop such rows" if real else _WITHOUT
+        return ParameterError(f"{text.rstrip('.')}. The first is in row {bad[0] if len(bad) else '?'} of y; {remedy}")
     if "could not convert string" in text:
         return ParameterError(
             f"text where numbers belong: {text}. A table with categories can be given as a DataFrame of pandas or "
@@ -166,12 +169,30 @@ def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueErro
     return error
 
 
+def check_labels(y: object) -> None:
+    """Refuse labels some of which are missing among words or objects, which cannot be put in order."""
+    if is_dask(y) or isinstance(y, str) or not (hasattr(y, "__len__") or hasattr(y, "__array__")):
+        return
+    given = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)
+    bad = _not_numbers(given if given.dtype.kind == "O" and given.ndim == 1 else np.empty(0))
+    if len(bad):
+        raise ParameterError(
+            f"row {bad[0]} of y has no label, as {len(bad)} of {len(given)} rows have none: {_WITHOUT}"
+        )
+
+
 def _not_numbers(y: object) -> Rows:
     """Rows of targets that are not finite, or missing among words."""
     y = np.asarray(y)
     if y.dtype.kind in "OUST":
-        return np.flatnonzero([v is None or v != v for v in y.ravel().tolist()])
+        return np.flatnonzero([_missing(v) for v in y.ravel().tolist()])
     return np.flatnonzero(~np.isfinite(y.astype(np.float64)))
+
+
+def _missing(value: object) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
 
 
 def _is_text(y: object) -> bool:

@@ -14,6 +14,8 @@ from ..runtime import limited
 __all__ = ["memory_limit", "threads", "time_limit"]
 
 _UNITS = {"B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_SPAN = re.compile(r"(\d+(?:\.\d*)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?|)")
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def memory_limit(max_memory: object) -> int:
@@ -49,7 +51,9 @@ def time_limit(max_time: object) -> float:
         return float("inf")
     if isinstance(max_time, int | float | np.number) and not isinstance(max_time, bool) and max_time > 0:
         return float(max_time)
-    raise ParameterError(f"max_time must be a positive number of seconds, got {max_time!r}")
+    found = _SPAN.fullmatch(max_time.strip().lower()) if isinstance(max_time, str) else None
+    remedy = f": give max_time={float(found[1]) * _SECONDS[found[2][:1]]:g}" if found else ""
+    raise ParameterError(f"max_time must be a positive number of seconds, got {max_time!r}{remedy}")
 
 
 @contextmanager

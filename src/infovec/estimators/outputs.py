@@ -44,6 +44,23 @@ def for_each_target(axis: int | None) -> Callable[[_M], _M]:
     return decorated
 
 
+def _for_one_target(method: _M) -> _M:
+    """Return a method that says, of a model of several targets, where it is to be called."""
+
+    @wraps(method)
+    def asked(self: Foreign, *args: Foreign, **options: Foreign) -> Foreign:
+        outputs = vars(self).get("outputs_")
+        if outputs is None:
+            return method(self, *args, **options)
+        name = method.__name__
+        raise ParameterError(
+            f"{name} is for a model of one target, and this one has {len(outputs)}: call outputs_[0].{name}(...) for "
+            "the first of them"
+        )
+
+    return cast(_M, asked)
+
+
 class SeveralTargets(InformativeVectorMachine):
     """Can be fitted to a y of shape (n_samples, n_targets)."""
 
@@ -53,6 +70,14 @@ class SeveralTargets(InformativeVectorMachine):
         "feature_names_in_", "tasks_",
     )  # fmt: skip
     """What a model of several targets has itself."""
+
+    relevances = _for_one_target(InformativeVectorMachine.relevances)
+    report = _for_one_target(InformativeVectorMachine.report)
+    compress = _for_one_target(InformativeVectorMachine.compress)
+    grow = _for_one_target(InformativeVectorMachine.grow)
+    tell = _for_one_target(InformativeVectorMachine.tell)
+    score_candidates = _for_one_target(InformativeVectorMachine.score_candidates)
+    suggest = _for_one_target(InformativeVectorMachine.suggest)
 
     def __getattr__(self, name: str) -> Foreign:
         if name in type(self)._fitted and "outputs_" in vars(self):

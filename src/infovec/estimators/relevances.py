@@ -121,7 +121,8 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
     with np.errstate(divide="ignore"):
         scale = (1.0 if units is None else units) / np.sqrt(weight)
     largest = reach.max() if reach.any() else 1.0
-    return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], "")
+    note = _of_categories(model, found[0])
+    return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], note)
 
 
 def differing(codes: Floats) -> float:
@@ -141,10 +142,11 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
     if len(weight) < 2:
         return ""
     if isinstance(model.kernel, Kernel):
+        numbers, codes = _kinds(model, weight)
+        shared = not np.ptp(weight) or _one_for(weight, numbers) or (len(numbers) < 2 and _one_for(weight, codes))
+        of = "" if len(numbers) == len(weight) else " of a kind"
         return (
-            f"the kernel has one length scale for all columns. {_remedy_for(model, len(weight))}"
-            if not np.ptp(weight)
-            else ""
+            f"the kernel has one length scale for all columns{of}. {_remedy_for(model, len(weight))}" if shared else ""
         )
     if _apart(model):
         return ""
@@ -155,6 +157,25 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
     )
 
 
+def _kinds(model: Fitted, weight: Floats) -> tuple[Rows, Rows]:
+    """Columns that the kernel sees: of numbers, and of codes of categories."""
+    table: TableSchema | None = getattr(model, "table_", None)
+    codes = np.empty(0, dtype=np.intp) if table is None else np.asarray(table.codes, dtype=np.intp)
+    seen = np.flatnonzero(weight > 0.0)
+    return np.setdiff1d(seen, codes), np.intersect1d(seen, codes)
+
+
+def _one_for(weight: Floats, columns: Rows) -> bool:
+    """Whether several columns share one weight."""
+    return len(columns) > 1 and bool(np.ptp(weight[columns]) <= _ROUNDING * weight[columns].max())
+
+
+def _of_categories(model: Fitted, weight: Floats) -> str:
+    """Say that categories share a relevance, where numbers do not share theirs."""
+    shared = _one_for(weight, _kinds(model, weight)[1])
+    return "columns of categories share one relevance, which says nothing of each" if shared else ""
+
+
 def _width(model: Fitted) -> int:
     """Columns of the rows that the kernel sees."""
     known = vars(model)
@@ -162,7 +183,10 @@ def _width(model: Fitted) -> int:
 
 
 def _apart(model: Fitted) -> bool:
-    """Whether learning gave columns length scales of their own, where none were given: more parameters moved."""
+    """Whether learning gave columns length scales of their own, where none were given: more parameters moved.
+
+    ``history_["theta"]`` is in terms of the length scales that were kept, not of all that were tried.
+    """
     known = vars(model)
     if "theta" in known.get("diagnostics_", {}):
         return True
@@ -172,11 +196,16 @@ def _apart(model: Fitted) -> bool:
         kinds = _kinds(model)
         shares = np.array([_proportions(weight, kinds) for weight in weights if weight is not None])
         return bool(np.ptp(shares, axis=0).max() > _ROUNDING)
+    weight = column_weights(kernels[0], _width(model))
+    if weight is not None and _one_for(weight, _kinds(model, weight)[1]):
+        return False  # as files of earlier versions tell of trials too
     history = known.get("history_", {})
     thetas = (history[0] if isinstance(history, list) else history).get("theta", np.empty((0, 0)))
     learning = model.learn if isinstance(model.learn, Learning) else None
     together = Model.begin(kernels[0], model.likelihood_, tied=True, learning=learning)
-    return bool(len(thetas)) and np.shape(thetas)[-1] > together.size
+    given = getattr(vars(model).get("likelihood"), "lapse", 0.0)
+    lapses = int("lapse" in model.likelihood_.parameter_names and not given)  # one found has no step in the history
+    return bool(len(thetas)) and np.shape(thetas)[-1] > together.size - lapses
 
 
 def _kinds(model: Fitted) -> Rows:

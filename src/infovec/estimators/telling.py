@@ -12,7 +12,7 @@ from .._types import Array, Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..runtime import work_within
 from .asking import Asking
-from .inputs import read_weight
+from .inputs import check_labels, read_weight
 from .limits import memory_limit, threads
 from .told import Remembered, add, changed, forget, refit
 from .warm import kept
@@ -108,6 +108,8 @@ class Telling(Asking):
 
     def _told(self, X: object, y: object) -> tuple[Inputs, Array]:
         """Read rows, which have the columns that the model knows."""
+        if is_classifier(self):
+            check_labels(y)
         inputs, targets = self._read(X), column_or_1d(np.asarray(y))
         if not is_classifier(self):
             targets = targets.astype(np.float64)

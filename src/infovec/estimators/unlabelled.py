@@ -54,7 +54,7 @@ def without_label(y: Foreign) -> tuple[Array, Mask]:
 
     Missing are -1, NaN, None and pandas' NA.
     """
-    given = np.asarray(y)
+    given = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None)  # NaN among texts is no text
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     if given.ndim != 1:

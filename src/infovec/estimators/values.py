@@ -39,8 +39,20 @@ class HasValues(BaseEstimator):  # type: ignore[misc]
             if not isinstance(known[setting], Parametrised):
                 raise _no_value(setting, known[setting], next(iter(changes)))
         for setting, changes in inside.items():
+            _check_parts(setting, known[setting], changes)
             setattr(self, setting, known[setting].set_params(**changes))
         return self
+
+
+def _check_parts(setting: str, value: Parametrised, changes: dict[str, object]) -> None:
+    """Say which part has a parameter that the whole has not."""
+    known = value.get_params()
+    for inner in changes:
+        parts = [f"{setting}__{name}" for name in known if name.endswith(f"__{inner}")]
+        if inner not in known and parts:
+            raise ParameterError(
+                f"{setting}__{inner} is no parameter of {value!r}, but a part has it: write {' or '.join(parts)}"
+            )
 
 
 def _no_value(setting: str, given: object, inner: str) -> ParameterError:

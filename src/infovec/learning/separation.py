@@ -113,9 +113,28 @@ def _reached(climbed: Climbed[Model]) -> float:
     return max((step.criterion for step in climbed.steps), default=-np.inf)
 
 
-def alike(steps: Sequence[Step], model: Model, p: int) -> list[Step]:
-    """Return steps in terms of separate length scales, if some of them are; ``model`` is one of those before."""
+def alike(steps: Sequence[Step], model: Model, p: int, apart: bool) -> list[Step]:
+    """Return steps in terms of the length scales that were kept, where others were tried too.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+    model : Model
+        One whose length scales move together.
+    p : int
+        Columns.
+    apart : bool
+        Whether separate length scales were kept; if not, those that were tried are averaged, as ``Model.theta`` is.
+    """
     if all(step.theta.size == model.size for step in steps):
         return list(steps)
     _, columns = model.separated(p)
-    return [step._replace(theta=step.theta[columns]) if step.theta.size == model.size else step for step in steps]
+    if apart:
+        return [step._replace(theta=step.theta[columns]) if step.theta.size == model.size else step for step in steps]
+    share = 1.0 / np.maximum(np.bincount(columns, minlength=model.size), 1)
+    return [
+        step._replace(theta=share * np.bincount(columns, weights=step.theta, minlength=model.size))
+        if step.theta.size > model.size
+        else step
+        for step in steps
+    ]

@@ -53,7 +53,13 @@ def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning, 
         other = _search(machine, start, deadline, learning, turn.part(number, searches))
         steps = steps + other.steps
         best = other if other.level > best.level else best
-    return best._replace(steps=alike(steps, model, machine.data.X.shape[-1]))
+    return best._replace(steps=alike(steps, model, machine.data.X.shape[-1], _apart(best.machine, model)))
+
+
+def _apart(machine: Machine, model: Model) -> bool:
+    """Whether more was learned than the steps of the model, but for a lapse: separate length scales were kept."""
+    lapses = machine.likelihood.theta.size - model.likelihood.theta.size
+    return machine.learned - lapses > model.size
 
 
 def _search(machine: Machine, model: Model, deadline: Deadline, learning: Learning, turn: Turn) -> Learned[Machine]:
@@ -80,5 +86,6 @@ def _learn_each(machine: AgainstRest, tied: bool, deadline: Deadline, learning: 
         found.append(cast(Learned[OneFunction], learned))
     steps, level = [step for one in found for step in one.steps], sum(one.level for one in found)
     model = Model.begin(one.kernel, one.likelihood, tied, learning)
-    steps = alike(steps, model, machine.data.X.shape[-1])  # a class that was cut short may have fewer length scales
+    apart = any(step.theta.size > model.size for step in steps)
+    steps = alike(steps, model, machine.data.X.shape[-1], apart)  # some classes may have fewer length scales
     return Learned(machine.with_machines([one.machine for one in found]), steps, level)

@@ -23,7 +23,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
     The graph has one input ``X`` of shape (n, n_features). Its outputs are ``latent_mean`` and ``latent_variance``, of
     shape (n,) or, with more than two classes, (n, n_classes), and ``probability`` (n, n_classes) and ``label`` of a
     classifier, or ``mean`` and ``std`` of the target of a regressor. It computes in double precision. A model of a
-    table with categories or missing values takes the rows that ``TableEncoder`` makes of it.
+    table with categories or missing values takes the rows that ``TableEncoder.from_model(model)`` makes of it.
 
     Parameters
     ----------
@@ -73,6 +73,11 @@ def _width(model: Any) -> int:
 
 
 def _posterior(model: Any) -> Posterior:
+    if hasattr(model, "outputs_"):
+        raise ParameterError(
+            f"to_onnx is for a model of one target, and this one has {len(model.outputs_)}: call "
+            "to_onnx(model.outputs_[0]) for the first of them"
+        )
     if not isinstance(model, IVMClassifier | IVMRegressor | IVMOrdinalClassifier) or not hasattr(model, "posterior_"):
         raise ParameterError(f"to_onnx needs a fitted estimator of infovec, got {model!r}")
     posterior: Posterior = model.posterior_

@@ -1,7 +1,7 @@
 """Tables as they come: categories, dates and missing values as numbers, learned once and kept with a model."""
 
 from .columns import CategoryColumn, Column, NumberColumn
-from .encoder import TableEncoder, columns_of
+from .encoder import TableEncoder, columns_of, out_of_place
 from .frames import is_frame, is_plain
 from .raw import Raw
 from .schema import Encoded, TableSchema
@@ -17,4 +17,5 @@ __all__ = [
     "columns_of",
     "is_frame",
     "is_plain",
+    "out_of_place",
 ]

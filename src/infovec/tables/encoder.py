@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from .._types import Array, Floats, Rows
+from .._types import Array, Floats, Foreign, Rows
 from ..errors import ParameterError
 from .frames import is_frame, raw_columns
 from .raw import Raw
 from .schema import TableSchema
 
-__all__ = ["TableEncoder", "columns_of"]
+__all__ = ["TableEncoder", "columns_of", "out_of_place"]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -65,6 +65,33 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.schema_ = TableSchema.learned(columns_of(self, X, training=True))
         return self
 
+    @classmethod
+    def from_model(cls, model: object) -> Self:
+        """Return the encoder of a fitted model: with the categories, medians and columns that it knows.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            Of a table with more than numbers, or with missing values; it may come from a file.
+
+        Returns
+        -------
+        encoder : TableEncoder
+            Fitted. What it makes of a table is what the model's ONNX graph takes.
+        """
+        check_is_fitted(model)
+        known = vars(model)
+        if "table_" not in known:
+            raise ParameterError(
+                "the model was fitted to numbers without gaps, which it takes as they are: there is nothing to encode"
+            )
+        encoder = cls()
+        encoder.schema_ = known["table_"]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if name in known:
+                setattr(encoder, name, known[name])
+        return encoder
+
     def transform(self, X: object) -> Floats:
         """Return rows as numbers.
 
@@ -99,11 +126,26 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.schema_.names, dtype=object)
 
 
+def out_of_place(error: ValueError, estimator: object, X: Foreign) -> ValueError:
+    """Return an error of names of columns with the first that is out of place, if they are all there."""
+    if "must be in the same order" not in str(error):
+        return error
+    known: list[str] = vars(estimator)["feature_names_in_"].tolist()
+    at = next(j for j, (name, here) in enumerate(zip(known, X.columns, strict=True)) if name != here)
+    return ParameterError(
+        f"{str(error).rstrip()}\nColumn {at} of X is {X.columns[at]!r}, and was {known[at]!r} then: give "
+        "X[model.feature_names_in_], which puts them in order"
+    )
+
+
 def columns_of(estimator: object, X: object, training: bool) -> list[Raw]:
     """Return the columns of a table; the estimator learns their number and names, or compares them."""
     if not is_frame(X):
         X = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=estimator, input_name="X")
-    validate_data(estimator, X, reset=training, skip_check_array=True)
+    try:
+        validate_data(estimator, X, reset=training, skip_check_array=True)
+    except ValueError as error:
+        raise out_of_place(error, estimator, X) from error
     raws = raw_columns(X)
     if not raws or not len(raws[0].values):
         raise ParameterError(f"X has shape ({len(raws[0].values) if raws else 0}, {len(raws)}): no rows or no columns")

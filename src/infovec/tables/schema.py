@@ -51,7 +51,8 @@ class TableSchema:
         if names:
             _warn(
                 f"{_listed(names)} more different texts than half of the rows, which look like names or numbers of "
-                "rows. As categories they tell little; leave such columns out, or make them into what they stand for"
+                "rows. As categories they tell little; leave such columns out, or make them into what they stand for: "
+                "dates by pandas.to_datetime, numbers by pandas.to_numeric"
             )
         return found
 

@@ -1,0 +1,69 @@
+"""What is said to users who give something else than was meant: the cause, the place and the remedy."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from infovec.errors import ParameterError
+from infovec.kernels import RBF, Bias
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+REAL = np.sin(2.0 * X[:, 1])
+QUICK = {"n_active": 10, "learn": None, "random_state": 0}
+MISSING = [
+    ["a", "b", None] * 10,
+    ["a", "b", float("nan")] * 10,
+    np.array([1, 0, None] * 10, dtype=object),
+    [True, False, None] * 10,
+    pd.Series(["a", "b", None] * 10, dtype="string"),
+    pd.Series(["a", "b", None] * 10, dtype="category"),
+    pl.Series(["a", "b", None] * 10),
+    pl.Series([True, False, None] * 10),
+    np.array([1.0, 0.0, np.nan] * 10),
+]
+
+
+@pytest.mark.parametrize("y", MISSING, ids=range(len(MISSING)))
+def test_labels_that_are_missing_are_told_with_their_row(y):
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    for model in (IVMClassifier(**QUICK), IVMOrdinalClassifier(**QUICK), GPClassifier(learn=None)):
+        with pytest.raises(ParameterError, match=r"row 2 .*y.*drop such rows, or .*null_category"):
+            model.fit(rows, y)
+    unlabelled = IVMClassifier(**{**QUICK, "learn": None}, likelihood="null_category").fit(rows, y)
+    assert len(unlabelled.classes_) == 2
+    with pytest.raises(ParameterError, match="row 1 of y has no label"):
+        IVMClassifier(**QUICK).fit(rows, ["a", "b"] * 15).tell(rows[:2], ["a", None])
+
+
+def test_parts_of_kernels_are_named_where_the_whole_has_no_such_parameter():
+    with pytest.raises(ParameterError, match=r"write kernel__left__length_scale$"):
+        IVMRegressor(RBF() + Bias()).set_params(kernel__length_scale=2.0)
+    with pytest.raises(ParameterError, match="kernel__left__variance or kernel__right__variance"):
+        IVMRegressor(RBF() + Bias()).set_params(kernel__variance=2.0)
+    with pytest.raises(ParameterError, match="'slope' is no parameter of Sum"):
+        IVMRegressor(RBF() + Bias()).set_params(kernel__slope=2.0)
+
+
+def test_a_lazy_frame_is_to_be_collected():
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    for call in (IVMRegressor(**QUICK).fit, IVMRegressor(**QUICK).fit(frame, REAL).score):
+        with pytest.raises(ParameterError, match=r"X.collect\(\)"):
+            call(frame.lazy(), REAL)
+
+
+def test_columns_in_another_order_are_named():
+    gaps = np.where(np.arange(len(X)) % 7 == 0, np.nan, X[:, 2])
+    for frame in (
+        pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}),
+        pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": gaps}),
+    ):
+        model = IVMRegressor(**QUICK).fit(frame, REAL)
+        other = frame[["a", "c", "b"]]
+        for given in (other, pl.from_pandas(other)):
+            with pytest.raises(
+                ParameterError, match=r"Column 1 of X is 'c', and was 'b' .*X\[model.feature_names_in_\]"
+            ):
+                model.predict(given)
+            np.testing.assert_array_equal(model.predict(given[model.feature_names_in_]), model.predict(frame))
