@@ -224,9 +224,10 @@ def test_classes_may_have_kernels_of_their_own(inference):
     assert two.kernel_ == KERNEL  # two classes have one function
     if inference == "gibbs":
         return
-    learned = GPClassifier(KERNEL, shared_kernel=False, **settings).fit(X, y)
+    apart = RBF([1.5, 1.5, 1.5], 5.0) + Bias()
+    learned = GPClassifier(apart, shared_kernel=False, **settings).fit(X, y)
     assert len({repr(kernel) for kernel in learned.kernel_}) == 3
-    assert learned.log_evidence_ > GPClassifier(KERNEL, learn=learned.learn if inference == "laplace" else "bound",
+    assert learned.log_evidence_ > GPClassifier(apart, learn=learned.learn if inference == "laplace" else "bound",
                                                 **settings).fit(X, y).log_evidence_  # fmt: skip
     assert learned.relevances().columns[0] == "column 0"
 

@@ -178,8 +178,11 @@ def _of_categories(model: Fitted, weight: Floats) -> str:
 
 def _width(model: Fitted) -> int:
     """Columns of the rows that the kernel sees."""
-    known = vars(model)
-    return int(known["table_"].width if "table_" in known else known["n_features_in_"])
+    table: TableSchema | None = getattr(model, "table_", None)
+    if table is not None:
+        return int(table.width)
+    vectors = model.active_vectors_[0] if isinstance(model.active_vectors_, list) else model.active_vectors_
+    return int(getattr(model, "n_features_in_", vectors.shape[1]))
 
 
 def _apart(model: Fitted) -> bool:
