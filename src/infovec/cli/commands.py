@@ -80,8 +80,8 @@ def infovec() -> None:
     help="Hold back this share of the rows, and say how well they are predicted.",
 )  # fmt: skip
 @click.option(
-    "--scale", type=click.Choice(["auto", "standard", "none"]), default="auto", show_default=True,
-    help="Units of columns: a common one where they share it and else each its own, each its own, as they are.",
+    "--scale", type=click.Choice(["auto", "standard", "none"]), hidden=True,
+    help="Of earlier versions: without effect.",
 )  # fmt: skip
 @click.option(
     "--active",
