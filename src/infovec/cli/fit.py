@@ -204,14 +204,15 @@ def _summary(model: Any, gathered: Gathered, output: str, seconds: dict[str, flo
 
 
 def _say(screen: Screen, summary: dict[str, Any], certificate: Certificate | None, judged: Judged | None) -> None:
-    text = _text(summary)
+    lines = [] if screen.quiet else [_text(summary)]
     if certificate is not None:
-        summary, text = {**summary, "certificate": certificate.to_dict()}, f"{text}\n{certificate}"
+        summary = {**summary, "certificate": certificate.to_dict()}
+        lines.append(str(certificate))
     if judged is not None:
-        figures = judged.predictions.figures()
-        summary, text = {**summary, "test": figures}, f"{text}\nrows held back: {figures_text(figures)}"
-    if screen.as_json or not screen.quiet:
-        screen.result(summary, text)
+        summary = {**summary, "test": judged.predictions.figures()}
+        lines.append(f"rows held back: {figures_text(summary['test'])}")
+    if screen.as_json or lines:
+        screen.result(summary, "\n".join(lines))
 
 
 def _text(summary: dict[str, Any]) -> str:

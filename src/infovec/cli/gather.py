@@ -266,10 +266,14 @@ class _Rows:
 
 
 def _offset(moments: Moments) -> Floats:
-    """Return what is to be taken from columns that are far from zero, for single precision to tell their rows apart."""
+    """Return what is to be taken from columns that are far from zero, for single precision to tell their rows apart.
+
+    It is a multiple of a power of two about as large as the deviation, so that whole numbers stay whole.
+    """
     mean, deviation = moments.mean, moments.deviation
     far = (np.abs(mean) > _FAR * deviation) & ((deviation > 0.0) | (mean.astype(np.float32) != mean))
-    return np.where(far, mean, 0.0)
+    step = 2.0 ** np.floor(np.log2(np.where(deviation > 0.0, deviation, 1.0)))
+    return np.where(far, np.where(deviation > 0.0, np.round(mean / step) * step, mean), 0.0)
 
 
 def _some(X: Array, kept: Mask, offset: Floats) -> Array:

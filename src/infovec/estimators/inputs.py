@@ -151,7 +151,9 @@ def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueErro
         )
     if "Input y contains" in text or text.startswith("Input contains NaN"):  # the latter of labels
         bad = _not_numbers(y)
-        return ParameterError(f"{text.rstrip('.')}. The first is in row {bad[0] if len(bad) else '?'} of y; drop such rows")
+        return ParameterError(
+            f"{text.rstrip('.')}. The first is in row {bad[0] if len(bad) else '?'} of y; drop such rows"
+        )
     if "could not convert string" in text:
         return ParameterError(
             f"text where numbers belong: {text}. A table with categories can be given as a DataFrame of pandas or "
