@@ -28,7 +28,7 @@ class Model(NamedTuple):
     estimator: Any
     table: Table
     provenance: dict[str, Any]
-    dates: Mapping[str, str | None] = MappingProxyType({})  # columns of dates, and how they are written if it is known
+    dates: Mapping[str, str | None] = MappingProxyType({})  # columns of dates, and how they are written if known
     sketch: Sketch | None = None  # of the rows it was fitted to
 
 
@@ -50,8 +50,8 @@ def load_model(path: str, of_python: bool = False) -> Model:
                 f"{path} was saved in Python and does not say how to read a table{'' if of_python else ', its target'}; "
                 "load it there with infovec.load, or make one with `infovec fit`"
             )
-        dates = [column.name for column in table.schema.columns if column.kind == "date"]
-        return Model(content.model, table, content.provenance, dict.fromkeys(dates))
+        of_dates = [column.name for column in table.schema.columns if column.kind == "date"]
+        return Model(content.model, table, content.provenance, dict.fromkeys(of_dates))
     with about(path):
         table = Table.from_json(content.extra[_TABLE])
         _check(content.model, table)
