@@ -255,7 +255,7 @@ CASES = {
     "kernels of classes by EP": ({"shared_kernel": False, "inference": "ep"}, "one kernel for all of them"),
     "drawn kernels of classes": ({"shared_kernel": False, "learn": "importance"}, "one kernel for all classes"),
     "evidence": ({"evidence": "exact"}, "evidence must be one of"),
-    "kernel by name": ({"kernel": "rbf"}, "kernel must be None or a kernel"),
+    "kernel by a wrong name": ({"kernel": "rgb"}, "is not understood"),
     "no length scales": ({"kernel": Linear(), "learn": "importance"}, "draws length scales"),
 }
 

@@ -270,7 +270,7 @@ def test_reports(folder, tmp_path):
         text = (tmp_path / "e.html").read_text()
         assert "Test rows: 300" in text
         assert "Learning curve" in text
-        assert shown(data["calibration_error"]) in text.replace("\xa0", " ")
+        assert shown(data["calibration_error"]) in text.replace("\N{NO-BREAK SPACE}", " ")
     row = load_model(str(folder / "grade.ivm")).estimator.active_[0]
     b = float(read((folder / "grade.csv").read_text())[row]["b"])
     assert f'<td class="number">{row + 1}</td>' in text  # in the units of the table, and its count of rows

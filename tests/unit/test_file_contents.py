@@ -331,7 +331,7 @@ WRONG = {
     "unknown": ("numbers", change("_state")(3), r"it has _state, which no IVMRegressor has"),
     "unknown parameter": ("numbers", param(colour=3), r"it has colour, which no IVMRegressor has"),
     "n_jobs": ("numbers", param(n_jobs="two"), r"the parameter n_jobs must be a whole number or None, not 'two'"),
-    "kernel parameter": ("numbers", param(kernel=4), r"the parameter kernel must be a kernel or None, not 4"),
+    "kernel parameter": ("numbers", param(kernel=4), r"the parameter kernel must be a kernel, its name or None, not 4"),
     "callback": ("numbers", param(callback=5), r"the parameter callback must be None, not 5"),
     "seed": ("numbers", param(random_state=-1), r"the parameter random_state must be a whole number from 0"),
     "time": ("numbers", param(max_time="long"), r"the parameter max_time must be a number from 0 or None"),
@@ -422,7 +422,7 @@ def test_a_random_state_that_is_none_does_not_kill_the_next_fit(folder):
 def test_no_attribute_or_parameter_without_a_check(cls):
     assert set(cls._fitted) <= set(FITTED), "add a check to infovec.estimators.schema.fitted.FITTED"
     assert set(cls._get_param_names()) <= set(PARAMS), "add a check to infovec.estimators.schema.params.PARAMS"
-    assert set(cls._fitted) >= OPTIONAL - {"unlabelled_"}  # which classifiers alone have
+    assert set(cls._fitted) >= OPTIONAL - {"unlabelled_", "outputs_"}  # of classifiers alone, and of regressors
 
 
 def test_no_check_without_an_attribute():
@@ -651,7 +651,7 @@ TABLES = {
     ),
     "order": (
         described(schema=[{"kind": "dict", "items": WORDS}, column(), column()]),
-        "the table's schema must be numbers, then words",
+        "the model and its table differ in how columns are to be read",
     ),
     "words": (described(schema=[3]), r"the table's columns\[0\] must be a column"),
     "no words": (described(schema=5), "the table must be a list of columns"),

@@ -17,9 +17,11 @@ MANY = IVMClassifier().__sklearn_tags__().classifier_tags.multi_class
 TABLES = {name: rest for name, *rest in newcomer.tables(3 if MANY else 2)}
 
 
-def test_the_readme_has_four_commands():
+def test_the_commands_of_the_readme():
     lines = [shlex.split(line, comments=True) for line in newcomer.commands().splitlines()]
-    assert [line[:2] for line in lines] == [["infovec", c] for c in ("fit", "evaluate", "inspect", "predict")]
+    assert [line[:2] for line in lines] == [
+        ["infovec", c] for c in ("fit", "evaluate", "inspect", "predict", "fit", "compare")
+    ]
 
 
 @pytest.mark.parametrize(("name", "shown"), [("patients", "mean log density"), ("tumours", "log loss")])

@@ -400,4 +400,4 @@ class InformativeVectorMachine(
         self.active_vectors_ = vectors if vectors.dtype == object else vectors.astype(np.float64)
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
         self.log_evidence_, self.converged_, self.dtype_ = result.log_evidence, result.converged, result.dtype
-        self.moved_, self.history_ = result.has_moved, history_of(ended)
+        self.moved_, self.history_ = result.has_moved, history_of(ended, result)

@@ -75,13 +75,14 @@ class IVMClassifier(Certifying):
         says it in detail. "ep" maximises the EP evidence. Of the projected posterior: on some of the rows with a small
         active set at first, in the end with ``n_active`` rows active (at most 1000) and up to 5000 rows. Of the
         factorised one (SLH eq. 11): the active rows are selected anew in every major step and fixed in the minor steps
-        between, on up to 10000 rows. "active_set" (LSH05) and "variational" (Thesis C.3.3) do the same by criteria of the
-        factorised posterior, whichever is fitted in the end: with "projected" they learn from the factorised selection,
-        then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near the start.
-        When ``kernel`` is None its length scales move together at first. With "ep" and the projected posterior they
-        then move one by one if that raises the evidence by more than one for each, where there are at most 500 columns,
-        as many rows and, of classes or categories, a hundred in all; those of several classes that share a kernel
-        stay together. Give one for each column to learn them all in any case. None leaves everything as given.
+        between, on up to 10000 rows. "active_set" (LSH05) and "variational" (Thesis C.3.3) do the same by criteria of
+        the factorised posterior, whichever is fitted in the end: with "projected" they learn from the factorised
+        selection, then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near
+        the start. When ``kernel`` is None its length scales move together at first. With "ep" and the projected
+        posterior they then move one by one if that raises the evidence by more than one for each, where there are at
+        most 500 columns, as many rows and, of classes or categories, a hundred in all; those of several classes that
+        share a kernel stay together. Give one for each column to learn them all in any case. None leaves everything as
+        given.
     multi_class : {"ovr", "probit", "softmax", "variational"}
         For more than two classes, each of which has a latent function; two classes are always one function. "ovr":
         every class against the rest, by a machine of its own; a prediction is what they say given that exactly one of
