@@ -6,6 +6,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy.stats import beta, norm
@@ -80,7 +81,7 @@ def test_predictions_are_those_of_the_library(folder):
     assert list(rows[0]) == ["prediction", "proba_ham", "proba_spam", "latent_std"]
     table = read((folder / "spam.csv").read_text())
     raw = np.array([[float(r["a"]), float(r["b"])] for r in table])
-    X = (raw - model.table.centre) / model.table.scale
+    X = model.table.given(raw)
     p = model.estimator.predict_proba(X)
     np.testing.assert_allclose([float(r["proba_spam"]) for r in rows], p[:, 1], rtol=1e-6)
     np.testing.assert_allclose([float(r["latent_std"]) for r in rows], model.estimator.predict_latent(X)[1], rtol=1e-6)
@@ -316,12 +317,20 @@ def test_sparse_tables_stay_sparse(tmp_path):
     assert figures["error"]["value"] < 0.3
 
 
-def test_models_saved_in_python_do_not_say_how_to_read_tables(tmp_path):
-    library.IVMRegressor(n_active=5, learn=None).fit(RNG.normal(size=(20, 2)), RNG.normal(size=20)).save(
-        tmp_path / "m.ivm"
-    )
-    message = run("inspect", tmp_path / "m.ivm", code=1).stderr
-    assert "was saved in Python and does not say how to read a table" in message
+def test_models_saved_in_python_know_their_columns_but_no_target(tmp_path):
+    frame = pd.DataFrame({"a": RNG.normal(size=40), "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(range(40), "D"),
+                          "word": np.array(["red", "green"] * 20)})  # fmt: skip
+    y = frame["a"] + (frame["word"] == "red")
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    for X, name in ((frame, "m"), (frame[["a"]], "n"), (frame[["a"]].to_numpy(), "a")):
+        model = library.IVMRegressor(n_active=5, learn=None, random_state=0).fit(X, y)
+        model.save(tmp_path / f"{name}.ivm")
+        assert run("inspect", tmp_path / f"{name}.ivm").stdout.startswith("IVMRegressor\n")
+        if name != "a":
+            rows = read(run("predict", tmp_path / f"{name}.ivm", tmp_path / "x.csv").stdout)
+            np.testing.assert_allclose([float(r["prediction"]) for r in rows], model.predict(X), rtol=1e-6, atol=1e-8)
+    message = run("evaluate", tmp_path / "m.ivm", tmp_path / "x.csv", code=1).stderr
+    assert "was saved in Python and does not say how to read a table, its target" in message
 
 
 @pytest.mark.parametrize(

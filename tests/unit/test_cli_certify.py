@@ -83,7 +83,6 @@ def test_words_are_known_from_the_rows_that_are_learned_on(folder):
     ("options", "words"),
     [
         (("--impute", "median"), "medians of all rows"),
-        (("--scale", "standard"), "units of all rows"),
         (("--kernel", "matern"), "--kernel rbf"),
         (("--ard",), "--kernel rbf"),
     ],

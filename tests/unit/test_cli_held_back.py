@@ -93,6 +93,7 @@ def test_rows_held_back_are_not_learned_on(folder, tmp_path, target):
     text = run(*fit, "--test", 0.25, "--report", tmp_path / "r.html").stdout
     assert "rows held back: " in text
     assert "with their standard errors" in text
+    assert run(*fit, "--test", 0.25, "--quiet").stdout == text[text.index("rows held back: ") :]
     assert (tmp_path / "r.html").stat().st_size > 10_000
     assert "no row is held back" in run(*fit, "--test", 1e-6, code=1).stderr
 

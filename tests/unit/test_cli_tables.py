@@ -1,16 +1,17 @@
 """Tables as they come: each trouble has its message, each exit its code."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from infovec import TableEncoder, load
+from infovec import IVMRegressor, TableEncoder, load
 from infovec.cli.commands import infovec
 from infovec.cli.gather import Choices, gather
-from infovec.cli.model import load_model
+from infovec.cli.model import load_model, save_model
 from infovec.cli.table import Encoder, Table, stacked
 from infovec.datasets import open_source
 from infovec.errors import ModelFileError
@@ -143,8 +144,8 @@ def test_gathered_rows_are_those_of_the_encoder(mixed):
     """What training reads in one pass in single precision, prediction reads block by block."""
     path, *_ = mixed
     gathered = gather(open_source(str(path)), Choices("score"), lambda n: None)
-    assert gathered.table.features == ("size", "weight", "color")
-    assert gathered.table.schema.names == ["size", "weight", "color", "weight is missing", "color is missing"]
+    assert gathered.table.features == ("size", "color", "weight")
+    assert gathered.table.schema.names == ["size", "color", "weight", "color is missing", "weight is missing"]
     again = Table.from_json(gathered.table.to_json())
     assert again == gathered.table
     encode = Encoder(again, "mixed.csv")
@@ -160,25 +161,61 @@ def test_gathered_rows_are_those_of_the_encoder(mixed):
 def test_gaps_are_the_median_and_a_column_that_says_so(mixed, impute):
     path, size, _, weight, _ = mixed
     gathered = gather(open_source(str(path)), Choices("score", impute=impute), lambda n: None)
-    numbers, seen = gathered.table.schema.columns[:2], np.arange(400) % 50 != 7
+    (size_, _, weight_), seen = gathered.table.schema.columns, np.arange(400) % 50 != 7
+    numbers = (size_, weight_)
     assert numbers[0].fill == pytest.approx(np.median(size), abs=1e-6)
     assert numbers[1].fill == pytest.approx(np.median(weight[seen]), rel=1e-5)
     assert [column.indicator for column in numbers] == [False, not impute]
     assert "values are missing, in column 'weight' (8, the first in line 9), 'color' (7" in gathered.notes[0]
 
 
-@pytest.mark.parametrize("scaling", ["auto", "standard", "none"])
-def test_columns_have_the_units_asked_for(mixed, scaling):
-    path, _, _, weight, _ = mixed
-    choices = Choices("score", impute=True, scaling=scaling, drop=("color",))
+def test_columns_keep_the_units_of_the_table(mixed):
+    """In single precision where that tells rows apart, and zero stays zero."""
+    path, size, _, weight, _ = mixed
+    choices = Choices("score", impute=True, drop=("color",))
     gathered = gather(open_source(str(path)), choices, lambda n: None)
     seen = np.arange(400) % 50 != 7
-    if scaling == "none":
-        np.testing.assert_allclose(gathered.X[seen, 1], weight[seen], rtol=1e-5)
-        return
-    np.testing.assert_allclose(gathered.X[seen].mean(axis=0), 0.0, atol=0.1)
-    spread = np.std(gathered.X[seen][:, :2], axis=0)
-    np.testing.assert_allclose(spread, 1.0, rtol=0.02)
+    assert gathered.X.dtype == np.float64  # size is far from zero
+    np.testing.assert_allclose(gathered.X[seen], np.stack([size, weight], axis=1)[seen], rtol=1e-7, atol=1e-13)
+    np.testing.assert_allclose(gathered.X[:, 0], size, rtol=0, atol=1e-6)
+    near = gather(open_source(str(path)), Choices("score", impute=True, drop=("color", "size")), lambda n: None)
+    assert near.X.dtype == np.float32
+    np.testing.assert_array_equal(near.X[seen, 0], weight[seen].astype(np.float32))
+
+
+@pytest.mark.parametrize("options", [(), ("--kernel", "rbf + linear"), ("--kernel", "linear", "--ard")])
+def test_models_of_numbers_take_frames(run, tmp_path, options):
+    """What the command line fits, Python loads: columns have the units of the table, whatever these are."""
+    size, weight = 1e6 + 30.0 * RNG.normal(size=200), 1e-5 * RNG.normal(size=200)
+    frame = pd.DataFrame({"size": size, "weight": weight, "constant": 2.7})
+    frame["y"] = np.where(size - 1e6 + 3e6 * weight + RNG.normal(size=200) > 0.0, "big", "small")
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    done = run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 40, *options)
+    assert done.exit_code == 0, done.output
+    run("predict", "m.ivm", "x.csv", "--proba", "-o", "p.csv")
+    model, X = load(tmp_path / "m.ivm"), frame.drop(columns="y")
+    assert model.feature_names_in_.tolist() == ["size", "weight", "constant"]
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "p.csv")["proba_big"], model.predict_proba(X)[:, 0], rtol=1e-6)
+    assert model.score(X, frame["y"]) > 0.95
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(X[["weight", "size", "constant"]])
+
+
+def test_units_of_earlier_files_are_said(run, tmp_path):
+    """They had columns centred and scaled outside of the model: right on the command line, not in Python."""
+    frame = pd.DataFrame({"a": 100.0 + RNG.normal(size=60), "b": RNG.normal(size=60)})
+    frame["y"] = frame["a"] - 100.0 + frame["b"]
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    assert run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 30).exit_code == 0
+    model = load_model(str(tmp_path / "m.ivm"))
+    inside = (frame[["a", "b"]].to_numpy() - [100.0, 0.0]) / [2.0, 0.5]
+    estimator = IVMRegressor(n_active=30, random_state=0).fit(inside, frame["y"])
+    save_model(model._replace(estimator=estimator, table=replace(model.table, centre=(100.0, 0.0), scale=(2.0, 0.5))),
+               str(tmp_path / "old.ivm"))  # fmt: skip
+    with pytest.warns(UserWarning, match=r"columns in units of its own.*fit it again"):
+        load(tmp_path / "old.ivm")
+    predicted = run("predict", "old.ivm", "x.csv").stdout.splitlines()[1:]
+    np.testing.assert_allclose(np.array(predicted, dtype=float), estimator.predict(inside), rtol=1e-6, atol=1e-6)
 
 
 def test_raw_rows_are_predicted_right(mixed, run):
@@ -203,7 +240,7 @@ def test_models_of_files_take_frames(mixed, run, tmp_path):
     run("fit", path, "--target", "score", "-o", "m.ivm", "--active", 20)
     run("predict", "m.ivm", path, "-o", "p.csv")
     model, frame = load(tmp_path / "m.ivm"), pd.read_csv(path)
-    expected = model.predict(frame[["size", "weight", "color"]])
+    expected = model.predict(frame[["size", "color", "weight"]])
     np.testing.assert_allclose(pd.read_csv(tmp_path / "p.csv").prediction, expected, rtol=1e-6, atol=1e-6)
     shown = run("inspect", "m.ivm", "--points", 3).stdout
     assert "color green" in shown or "color red" in shown or "color blue" in shown

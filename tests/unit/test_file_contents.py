@@ -651,7 +651,7 @@ TABLES = {
     ),
     "order": (
         described(schema=[{"kind": "dict", "items": WORDS}, column(), column()]),
-        "the table's schema must be numbers, then words",
+        "the model and its table differ in how columns are to be read",
     ),
     "words": (described(schema=[3]), r"the table's columns\[0\] must be a column"),
     "no words": (described(schema=5), "the table must be a list of columns"),

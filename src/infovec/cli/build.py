@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .._types import Floats, Inputs
 from ..errors import ParameterError
@@ -20,6 +21,7 @@ from ..machines.defaults import (
     length_scales,
     named,
 )
+from ..numerics.outliers import usual_reach
 from ..tables import Encoded
 from .targets import Target
 
@@ -44,13 +46,16 @@ def build(X: Inputs, target: Target, options: dict[str, Any]) -> Any:
         raise ParameterError(
             f"--likelihood {likelihood} is not for --task {task}; choose {', '.join(_LIKELIHOODS[task])}"
         )
-    kernel = None
-    if not is_default(options):
-        kernel = starting_kernel(options["kernel"], options["ard"], X, _variance(target, likelihood))
+    kernel, name = None, options["kernel"]
+    if options["ard"] or (_is_linear(name) and isinstance(X, Encoded) and len(X.schema.codes)):
+        kernel = starting_kernel(name, options["ard"], X, _variance(target, likelihood))
+    elif not is_default(options):
+        kernel = name
+    own = isinstance(kernel, Kernel) and not kernel.shift_invariant  # which does not let columns be centred
     common = {
         "kernel": kernel, "likelihood": likelihood, "n_active": _at_most(options["active"], len(target.y)),
         "approximation": options["approximation"], "max_memory": options["memory"], "max_time": options["seconds"],
-        "n_jobs": options["threads"], "random_state": options["seed"],
+        "n_jobs": options["threads"], "random_state": options["seed"], "dtype": "float64" if own else "float32",
     }  # fmt: skip
     if task == "regress":
         return IVMRegressor(**common)
@@ -86,17 +91,22 @@ def starting_kernel(name: str, ard: bool, X: Inputs, variance: float) -> Kernel:
     variance : float
         Of the function before anything is known of it.
     """
-    if isinstance(X, Encoded) and not len(X.schema.codes):
-        X = X.matrix
-    if isinstance(X, Encoded):
+    if isinstance(X, Encoded) and len(X.schema.codes):
         return _of_mixed(name, ard, X, variance)
-    p = X.shape[1]
-    if name.strip().lower() == "linear":
-        return Linear(variance / p, np.ones(p) if ard else None) + Bias(0.1 * variance)
+    X = X.matrix if isinstance(X, Encoded) else X
+    p, form = X.shape[1], named_kernel(name)
     scale: float | Floats = length_scales(*column_spreads(X))
     scale = np.array(np.broadcast_to(scale, (p,))) if ard else scale
-    form = named_kernel(name)
-    return of_variance(of_scaled(_with_relevances(form, p) if ard else form, 0.0, scale), variance)
+    return of_variance(of_scaled(_with_relevances(form, p) if ard else form, _centre(X, form), scale), variance)
+
+
+def _is_linear(name: str) -> bool:
+    return name.strip().lower() == "linear"
+
+
+def _centre(X: Inputs, form: Kernel) -> float | Floats:
+    """Return where the origin is for a form that sees it: in the middle of dense columns."""
+    return 0.0 if form.shift_invariant or sparse.issparse(X) else usual_reach(X)[0]
 
 
 def _of_mixed(name: str, ard: bool, X: Encoded, variance: float) -> Kernel:
@@ -107,14 +117,15 @@ def _of_mixed(name: str, ard: bool, X: Encoded, variance: float) -> Kernel:
     if not len(numbers):
         return On(Categorical(relevance, variance), tuple(codes)) + Bias(0.1 * variance)
     matrix = X.matrix[:, numbers]
-    if name.strip().lower() == "linear":
+    if _is_linear(name):
         spread = np.where((found := column_spreads(matrix)[0]) > 0.0, found, 1.0)
         weights = On(Linear(variance / width, spread**-2.0), tuple(numbers))
         return weights + On(Categorical(relevance, variance), tuple(codes)) + Bias(0.1 * variance)
     scale = length_scales(*column_spreads(matrix)) * np.sqrt(width / len(numbers))
     scale = np.array(np.broadcast_to(scale, (len(numbers),))) if ard else scale
     form = named_kernel(name)
-    form = of_variance(of_scaled(_with_relevances(form, len(numbers)) if ard else form, 0.0, scale), variance)
+    origin = _centre(matrix, form)
+    form = of_variance(of_scaled(_with_relevances(form, len(numbers)) if ard else form, origin, scale), variance)
     return On(form, tuple(numbers)) * On(Categorical(relevance), tuple(codes)) + Bias(0.1 * variance)
 
 

@@ -62,9 +62,6 @@ def check_certifiable(options: dict[str, Any]) -> None:
         raise click.UsageError("--certify does not go with --impute: medians of all rows would be in the prior")
     if not is_default(options):
         raise click.UsageError("--certify takes --kernel rbf without --ard, whose scales come from the rows learned on")
-    if options["scale"] == "standard":
-        raise click.UsageError("--certify does not go with --scale standard: units of all rows would be in the prior")
-    options["scale"] = "none"  # the columns get their units from the rows that are learned on
 
 
 def check_words_of_first(gathered: Gathered, share: float, seed: int) -> None:
@@ -81,7 +78,8 @@ def check_words_of_first(gathered: Gathered, share: float, seed: int) -> None:
     if not table.words:
         return
     first, _ = split_rows(gathered.X.shape[0], share, seed)
-    for j, column in enumerate(table.words, start=len(table.numbers)):
+    for column in table.words:
+        j = table.features.index(column.name)
         there = set(gathered.X[first].matrix[:, j].tolist())
         absent = [word for k, word in enumerate(column.categories) if k not in there]
         if absent:

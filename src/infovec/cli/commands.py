@@ -73,15 +73,18 @@ def infovec() -> None:
 @click.option("--drop", type=NAMES, default=(), help="Columns to leave out: one,two.")
 @click.option("--impute", type=click.Choice(["median"]), help="Gaps in numbers become the median and nothing else.")
 @click.option("--dates", type=NAMES, default=(), help="Columns of dates, to take as numbers (days): one,two.")
-@click.option("--date-format", help="Of these, such as %d.%m.%Y; found if not given.")
+@click.option(
+    "--date-format", multiple=True, metavar="[COLUMN=]FORMAT",
+    help="Of these, such as %d.%m.%Y, or of one, birth=%d.%m.%Y (repeatable); found if not given.",
+)  # fmt: skip
 @_targets
 @click.option(
     "--test", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), metavar="SHARE",
     help="Hold back this share of the rows, and say how well they are predicted.",
 )  # fmt: skip
 @click.option(
-    "--scale", type=click.Choice(["auto", "standard", "none"]), default="auto", show_default=True,
-    help="Units of columns: a common one where they share it and else each its own, each its own, as they are.",
+    "--scale", type=click.Choice(["auto", "standard", "none"]), hidden=True,
+    help="Of earlier versions: without effect.",
 )  # fmt: skip
 @click.option(
     "--active",

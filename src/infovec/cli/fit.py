@@ -42,6 +42,8 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
     named(options["kernel"])  # raises where it is none
     check_certifiable(options)
     check_outputs([output, options["report"]], data)
+    if options["scale"] is not None:
+        screen.note("--scale is no longer needed: kernels take the units of columns from the data")
     gathered, table = _read(screen, data, options)
     check_room(output, gathered, options)
     model, share = build(gathered.X, gathered.target, options), options["certify"]
@@ -110,8 +112,11 @@ def _fitted(model: Any, gathered: Gathered, share: float | None, delta: float) -
     """Fit, and certify if some share of the rows is to be learned on."""
     if share is None:
         model.fit(gathered.X, gathered.target.y)
-        return None
-    certificate: Certificate = model.fit_certified(gathered.X, gathered.target.y, split=share, delta=delta)
+        certificate = None
+    else:
+        certificate = model.fit_certified(gathered.X, gathered.target.y, split=share, delta=delta)
+    if not gathered.table.sparse:
+        model.feature_names_in_ = np.array(gathered.table.features, dtype=object)
     return certificate
 
 
@@ -125,7 +130,7 @@ def _choices(source: Source, options: dict[str, Any]) -> Choices:
     task = "ordinal" if options["order"] else options["task"]
     return Choices(
         target, task, options["order"], options["categorical"], options["drop"], options["impute"] is not None,
-        options["dates"], options["scale"],
+        options["dates"],
     )  # fmt: skip
 
 
@@ -199,14 +204,15 @@ def _summary(model: Any, gathered: Gathered, output: str, seconds: dict[str, flo
 
 
 def _say(screen: Screen, summary: dict[str, Any], certificate: Certificate | None, judged: Judged | None) -> None:
-    text = _text(summary)
+    lines = [] if screen.quiet else [_text(summary)]
     if certificate is not None:
-        summary, text = {**summary, "certificate": certificate.to_dict()}, f"{text}\n{certificate}"
+        summary = {**summary, "certificate": certificate.to_dict()}
+        lines.append(str(certificate))
     if judged is not None:
-        figures = judged.predictions.figures()
-        summary, text = {**summary, "test": figures}, f"{text}\nrows held back: {figures_text(figures)}"
-    if screen.as_json or not screen.quiet:
-        screen.result(summary, text)
+        summary = {**summary, "test": judged.predictions.figures()}
+        lines.append(f"rows held back: {figures_text(summary['test'])}")
+    if screen.as_json or lines:
+        screen.result(summary, "\n".join(lines))
 
 
 def _text(summary: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """From a table to training data: one pass, in blocks, straight into a matrix of single precision."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,6 @@ from ..errors import CellError, DataError
 from ..numerics.moments import Moments
 from ..tables import CategoryColumn, Column, Encoded, NumberColumn, TableSchema
 from .pile import Codes, Pile, on_disk
-from .scaling import centre_and_scale, divide
 from .table import Table, check_size
 from .targets import Target, read_target
 from .words import check_words
@@ -22,7 +21,8 @@ from .words import check_words
 __all__ = ["Choices", "Gathered", "gather"]
 
 _DENSE = 2000  # columns up to which a sparse table is made dense
-_ROWS = 4096  # that are scaled at a time
+_ROWS = 4096  # at a time
+_FAR = 64.0  # standard deviations from zero, from which single precision tells rows apart too coarsely
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,6 @@ class Choices:
     drop: tuple[str, ...] = ()
     impute: bool = False
     dates: tuple[str, ...] = ()
-    scaling: str = "auto"
 
 
 class Gathered(NamedTuple):
@@ -63,7 +62,7 @@ def gather(source: Source, choices: Choices, tell: Callable[[int], None], room: 
     kinds = source.kinds()
     source.require([choices.target, *choices.categorical, *choices.drop])
     wanted = _wanted(source, kinds, choices)
-    rows = _Rows(source.name, wanted, room)
+    rows = _Rows(source, wanted, room)
     try:
         for block in source.blocks(wanted):
             rows.add(block)
@@ -101,10 +100,10 @@ def _remedy(column: str, target: str) -> str:
 class _Rows:
     """What was read so far."""
 
-    def __init__(self, name: str, wanted: Wanted, room: float) -> None:
-        self.name, self.wanted, self.count, self.room = name, wanted, 0, room
+    def __init__(self, source: Source, wanted: Wanted, room: float) -> None:
+        self.name, self.columns = source.name, tuple(source.columns)
+        self.wanted, self.count, self.room = wanted, 0, room
         self._pile: Pile | None = None
-        self._moments: Moments | None = None
         self._sparse: list[Any] = []
         self._codes = [Codes() for _ in wanted.words]
         self._labels, self._numbers = Codes(), list[Floats]()
@@ -125,15 +124,12 @@ class _Rows:
 
     def _add_numbers(self, block: Block) -> None:
         X = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
-        moments = Moments.of(X)
-        if self._pile is None or self._moments is None:
-            self._pile, self._moments = Pile(moments.mean, self.room), moments
-        else:
-            self._moments = self._moments.merged(moments)
+        if self._pile is None:
+            self._pile = Pile(_offset(Moments.of(X)), self.room)
         self._pile.add(X)
-        if np.any(moments.count < len(X)):
-            for j in np.flatnonzero(moments.count < len(X)):
-                self._note_missing(block, self.wanted.numbers[j], np.flatnonzero(np.isnan(X[:, j])))
+        missing = np.isnan(X)
+        for j in np.flatnonzero(missing.any(axis=0)):
+            self._note_missing(block, self.wanted.numbers[j], np.flatnonzero(missing[:, j]))
 
     def _note_missing(self, block: Block, name: str, rows: Sequence[int] | Array) -> None:
         if len(rows):
@@ -159,7 +155,7 @@ class _Rows:
         return np.concatenate(self._numbers) if self._numbers else self._labels
 
     def gathered(self, choices: Choices, target: Target) -> Gathered:
-        """Return all rows, filled and scaled."""
+        """Return all rows, filled, in the units of the table."""
         notes = list[str]()
         empty = {name for name, (count, _) in self._missing.items() if count == self.count}
         notes += [f"column {name!r} has no values and is left out" for name in sorted(empty)]
@@ -172,34 +168,30 @@ class _Rows:
         schema, codes = self._schema(empty, choices)
         if not schema.plain:
             return self._mixed(schema, codes, empty, choices, target, notes)
-        X, centre, spread = self._numeric(empty)
+        X = self._numeric(empty)
         for j, column in enumerate(schema.columns):
             if column.name in self._missing:
-                assert isinstance(column, NumberColumn)
-                X[np.isnan(X[:, j]), j] = column.fill - self._offset(empty)[j]
-        centre, scale = centre_and_scale(choices.scaling, centre, *spread)
-        divide(X, centre - self._offset(empty), scale)
-        table = self._table(choices, target, schema, centre, scale)
-        return Gathered(X, target, table, notes)
+                X[np.isnan(X[:, j]), j] = column.fill
+        return Gathered(X, target, self._table(choices, target, schema), notes)
 
     def _schema(self, empty: set[str], choices: Choices) -> tuple[TableSchema, list[Rows]]:
         """Return what is to be known of the columns, and the numbers of the categories of those of words."""
-        columns, codes, kept = list[Column](), list[Rows](), self._kept(empty)
+        found, codes, kept = dict[str, Column](), list[Rows](), self._kept(empty)
         for j, name in zip(np.flatnonzero(kept), np.array(self.wanted.numbers, dtype=object)[kept], strict=True):
             assert self._pile is not None
             gaps = name in self._missing
             fill = float(self._pile.offset[j]) + float(np.nanmedian(self._pile.column(int(j))))
             kind = "date" if name in choices.dates else "number"
-            columns.append(NumberColumn(name, kind, fill, gaps and not choices.impute))
+            found[name] = NumberColumn(name, kind, fill, gaps and not choices.impute)
         for name, collected in zip(self.wanted.words, self._codes, strict=True):
             if name in empty:
                 continue
             words, own = collected.sorted()
             check_words(self.name, name, words, self.count, name in choices.categorical)
             commonest = int(np.argmax(np.bincount(own[own >= 0], minlength=len(words))))
-            columns.append(CategoryColumn(name, "text", words, commonest, name in self._missing))
+            found[name] = CategoryColumn(name, "text", words, commonest, name in self._missing)
             codes.append(own)
-        return TableSchema(tuple(columns)), codes
+        return TableSchema(tuple(found[name] for name in self.columns if name in found)), codes
 
     def _mixed(
         self,
@@ -210,55 +202,44 @@ class _Rows:
         target: Target,
         notes: list[str],
     ) -> Gathered:
-        """Return rows with categories or gaps, in the units of the table: the model has the schema and scales."""
+        """Return rows with categories, dates or gaps, for which the model has the schema too."""
         assert self._pile is not None
-        numbers, offset, kept = self._pile.matrix(), self._pile.offset, np.flatnonzero(self._kept(empty))
-        shape, p, gap = (self.count, schema.width), len(kept), len(schema.columns)
+        numbers, offset = self._pile.matrix(), self._pile.offset
+        shape, gap = (self.count, schema.width), len(schema.columns)
+        kept, words = iter(np.flatnonzero(self._kept(empty))), iter(codes)
         X = on_disk(shape, np.float64) if isinstance(numbers, np.memmap) else np.empty(shape)
-        for j, (at, column) in enumerate(zip(kept, schema.columns, strict=False)):
-            assert isinstance(column, NumberColumn)
-            missing = np.isnan(numbers[:, at])
-            X[:, j] = np.where(missing, column.fill, numbers[:, at].astype(np.float64) + offset[at])
+        for j, column in enumerate(schema.columns):
+            if isinstance(column, CategoryColumn):
+                own = next(words)
+                missing = own < 0
+                X[:, j] = np.where(missing, column.fill, own)
+            else:
+                at = next(kept)
+                missing = np.isnan(numbers[:, at])
+                X[:, j] = np.where(missing, column.fill, numbers[:, at].astype(np.float64) + offset[at])
             if column.indicator:
                 X[:, gap], gap = missing, gap + 1
-        for j, (own, column) in enumerate(zip(codes, schema.columns[p:], strict=True), start=p):
-            assert isinstance(column, CategoryColumn)
-            X[:, j] = np.where(own < 0, column.fill, own)
-            if column.indicator:
-                X[:, gap], gap = own < 0, gap + 1
-        table = self._table(choices, target, schema, np.zeros(schema.width), np.ones(schema.width))
-        return Gathered(Encoded(X, schema), target, table, notes)
+        return Gathered(Encoded(X, schema), target, self._table(choices, target, schema), notes)
 
-    def _table(self, choices: Choices, target: Target, schema: TableSchema, centre: Floats, scale: Floats) -> Table:
-        return Table(
-            target.task, choices.target, self.wanted.target_kind, schema, tuple(centre.tolist()), tuple(scale.tolist())
-        )
-
-    def _offset(self, empty: set[str]) -> Floats:
-        return np.zeros(0) if self._pile is None else self._pile.offset[self._kept(empty)]
+    def _table(self, choices: Choices, target: Target, schema: TableSchema, is_sparse: bool = False) -> Table:
+        zeros, ones = (0.0,) * schema.width, (1.0,) * schema.width
+        return Table(target.task, choices.target, self.wanted.target_kind, schema, zeros, ones, is_sparse)
 
     def _kept(self, empty: set[str]) -> Mask:
         return np.array([name not in empty for name in self.wanted.numbers], dtype=bool)
 
-    def _numeric(self, empty: set[str]) -> tuple[Array, Floats, Floats]:
-        """Return numbers, their means, and deviations above extents."""
-        if self._pile is None or self._moments is None:
+    def _numeric(self, empty: set[str]) -> Array:
+        """Return numbers: in single precision, unless some are too far from zero for it."""
+        if self._pile is None:
             raise DataError(f"{self.name} has no rows")
         kept = self._kept(empty)
-        X = self._pile.matrix()
-        X = X if kept.all() else _some(X, kept)
-        return X, self._moments.mean[kept], np.stack([self._moments.deviation[kept], self._moments.extent[kept]])
+        X, offset = self._pile.matrix(), self._pile.offset[kept]
+        return X if kept.all() and not offset.any() else _some(X, kept, offset)
 
     def _gathered_sparse(self, choices: Choices, target: Target, notes: list[str]) -> Gathered:
         X = sparse.vstack(self._sparse, format="csr")
-        from ..machines.defaults import column_spreads
-
-        deviation, extent = column_spreads(X)
-        _, scale = centre_and_scale(choices.scaling, np.zeros(X.shape[1]), deviation, extent)
-        X.data /= scale[X.indices].astype(np.float32)
         schema = TableSchema(tuple(NumberColumn(name, "number", 0.0, False) for name in self.wanted.numbers))
-        table = replace(self._table(choices, target, schema, np.zeros(X.shape[1]), scale), sparse=True)
-        return Gathered(X, target, table, notes)
+        return Gathered(X, target, self._table(choices, target, schema, is_sparse=True), notes)
 
     def _check_no_gaps(self, empty: set[str]) -> None:
         """Refuse gaps in a sparse table, which has no room for columns that say where they are."""
@@ -284,10 +265,21 @@ class _Rows:
         return [f"{said}, in column {shown}{more}: {done}"]
 
 
-def _some(X: Array, kept: Mask) -> Array:
-    """Some columns of a matrix, on disk if it is there."""
-    shape = len(X), int(np.sum(kept))
-    found = on_disk(shape) if isinstance(X, np.memmap) else np.empty(shape, dtype=np.float32)
+def _offset(moments: Moments) -> Floats:
+    """Return what is to be taken from columns that are far from zero, for single precision to tell their rows apart.
+
+    It is a multiple of a power of two about as large as the deviation, so that whole numbers stay whole.
+    """
+    mean, deviation = moments.mean, moments.deviation
+    far = (np.abs(mean) > _FAR * deviation) & ((deviation > 0.0) | (mean.astype(np.float32) != mean))
+    step = 2.0 ** np.floor(np.log2(np.where(deviation > 0.0, deviation, 1.0)))
+    return np.where(far, np.where(deviation > 0.0, np.round(mean / step) * step, mean), 0.0)
+
+
+def _some(X: Array, kept: Mask, offset: Floats) -> Array:
+    """Some columns of a matrix with their offsets, in double precision if there are any, on disk if it is there."""
+    shape, dtype = (len(X), int(np.sum(kept))), np.float64 if offset.any() else np.float32
+    found = on_disk(shape, dtype) if isinstance(X, np.memmap) else np.empty(shape, dtype=dtype)
     for start in range(0, len(X), _ROWS):
-        found[start : start + _ROWS] = X[start : start + _ROWS][:, kept]
+        found[start : start + _ROWS] = X[start : start + _ROWS][:, kept] + offset.astype(dtype)
     return found

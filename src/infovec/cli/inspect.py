@@ -15,7 +15,7 @@ __all__ = ["run"]
 
 def run(screen: Screen, model: str, points: int) -> None:
     """Print what is in a model file."""
-    loaded = load_model(model)
+    loaded = load_model(model, of_python=True)
     scale = np.array(loaded.table.scale)[: len(loaded.table.features)]
     relevances = model_relevances(loaded.estimator, loaded.table.features, scale)
     data = {"model": model, **_contents(loaded, relevances), "active": _active_points(loaded, points)}
@@ -79,7 +79,7 @@ def _text(data: dict[str, Any], relevances: Relevances) -> str:
     """Return it for people; names may come from anybody, so that each is made printable before lines are joined."""
     classes = "" if data["classes"] is None else f" ({', '.join(map(printable, data['classes'][:10]))})"
     lines = [
-        f"{data['estimator']} of {data['target']!r}{classes}",
+        data["estimator"] + (f" of {data['target']!r}" if data["target"] else "") + classes,
         f"  kernel        {printable(data['kernel'][0])}"
         + (f" and {len(data['kernel']) - 1} more" if len(data["kernel"]) > 1 else ""),
         f"  likelihood    {printable(data['likelihood'])}",

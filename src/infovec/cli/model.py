@@ -13,6 +13,7 @@ from ..errors import DataError, ModelFileError
 from ..estimators import load_with_extra
 from ..persistence import about
 from ..persistence.values import must, number
+from ..tables import NumberColumn, TableSchema
 from .table import Table
 
 __all__ = ["Model", "as_list", "in_units", "load_model", "n_active", "own_units", "save_model"]
@@ -27,7 +28,7 @@ class Model(NamedTuple):
     estimator: Any
     table: Table
     provenance: dict[str, Any]
-    dates: Mapping[str, str] = MappingProxyType({})  # columns of dates, and how they are written
+    dates: Mapping[str, str | None] = MappingProxyType({})  # columns of dates, and how they are written if known
     sketch: Sketch | None = None  # of the rows it was fitted to
 
 
@@ -39,14 +40,18 @@ def save_model(model: Model, path: str) -> None:
     model.estimator.save(path, extra=extra, provenance=model.provenance)
 
 
-def load_model(path: str) -> Model:
-    """Read what ``save_model`` wrote."""
+def load_model(path: str, of_python: bool = False) -> Model:
+    """Read what ``save_model`` wrote, or, if that is enough, what the estimator of any file knows of its table."""
     content = load_with_extra(path)
     if _TABLE not in content.extra:
-        raise DataError(
-            f"{path} was saved in Python and does not say how to read a table; load it there with infovec.load, or "
-            "make one with `infovec fit`"
-        )
+        table = _known_table(content.model) if of_python else None
+        if table is None:
+            raise DataError(
+                f"{path} was saved in Python and does not say how to read a table{'' if of_python else ', its target'}"
+                "; load it there with infovec.load, or make one with `infovec fit`"
+            )
+        of_dates = [column.name for column in table.schema.columns if column.kind == "date"]
+        return Model(content.model, table, content.provenance, dict.fromkeys(of_dates))
     with about(path):
         table = Table.from_json(content.extra[_TABLE])
         _check(content.model, table)
@@ -57,6 +62,20 @@ def load_model(path: str) -> Model:
                 number(plan.get(key), f"the plan's {key}", 0.0)
         dates, sketch = _dates(content.extra.get(_DATES, {}), table), _sketch(content.extra.get(_SKETCH))
     return Model(content.model, table, content.provenance, dates, sketch)
+
+
+def _known_table(estimator: Any) -> Table | None:
+    """Return how a table is read for a model that was fitted in Python, whose target has no name; None if unknown."""
+    task = next((task for task, kind in _ESTIMATORS.items() if kind == type(estimator).__name__), None)
+    p = getattr(estimator, "n_features_in_", None)
+    if task is None or p is None or hasattr(estimator, "tasks_") or hasattr(estimator, "outputs_"):
+        return None
+    names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(p)])
+    plain = TableSchema(tuple(NumberColumn(str(name), "number", 0.0, False) for name in names))
+    schema = getattr(estimator, "table_", plain)
+    zeros, ones = (0.0,) * schema.width, (1.0,) * schema.width
+    is_sparse = sparse.issparse(as_list(estimator.active_vectors_)[0])
+    return Table(task, "", "number" if task == "regress" else "word", schema, zeros, ones, is_sparse)
 
 
 def _dates(data: Any, table: Table) -> dict[str, str]:

@@ -52,7 +52,7 @@ def run(
 ) -> None:
     """Read, predict and write, a block of rows at a time."""
     check_outputs([output], [data], model, dash=True)
-    loaded = load_model(model)
+    loaded = load_model(model, of_python=True)
     if proba and loaded.table.task == "regress":
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")
     columns, rows = Columns(loaded, proba, std), 0

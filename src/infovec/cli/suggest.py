@@ -22,7 +22,7 @@ __all__ = ["run"]
 def run(screen: Screen, model: str, data: str, output: str, number: int, score: str, **options: Any) -> None:
     """Read a pool, a block of rows at a time, and write the rows to ask for."""
     check_outputs([output], [data], model, dash=True)
-    loaded = load_model(model)
+    loaded = load_model(model, of_python=True)
     search, kept = Search(loaded.estimator, number, score), list[tuple[Array, Array]]()
     with open_source(data, reading_of(options)) as opened_table, screen.work("looking") as tell, screen.warnings():
         source = as_fitted(opened_table, loaded)

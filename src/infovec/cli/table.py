@@ -32,10 +32,10 @@ class Table:
     target : str
     target_kind : {"number", "word"}
     schema : TableSchema
-        Columns of numbers, then those of words.
+        Columns in the order of the table.
     centre, scale : tuple of float
-        One for each column of the model: x becomes (x - centre) / scale. Nothing changes where there are categories or
-        gaps: then the model has the schema too, and takes tables as they are.
+        One for each column of the model: x becomes (x - centre) / scale. Zeros and ones, but in files of earlier
+        versions: models take columns in the units of the table.
     sparse : bool
         Whether the model takes CSR matrices.
     """
@@ -60,12 +60,12 @@ class Table:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the columns, those of numbers first."""
+        """Names of the columns."""
         return tuple(column.name for column in self.schema.columns)
 
     def given(self, X: Inputs) -> Inputs:
         """Return rows as the model has them in a form in which it takes them."""
-        return X if self.schema.plain or isinstance(X, Encoded) else Encoded(X, self.schema)
+        return X if self.sparse or isinstance(X, Encoded) else Encoded(X, self.schema)
 
     def cells(self, X: Inputs) -> Any:
         """Return rows as the model has them as they are in the table."""
@@ -99,12 +99,7 @@ class Table:
         must(data["target_kind"] == kind, f"{where} target_kind", "number or word", data["target_kind"])
         schema, is_sparse = TableSchema.from_json(data["schema"]), flag(data["sparse"], f"{where} sparse")
         kinds = [column.form for column in schema.columns]
-        must(
-            kinds == sorted(kinds, reverse=True) and "rank" not in kinds,
-            f"{where} schema",
-            "numbers, then words",
-            kinds,
-        )
+        must("rank" not in kinds, f"{where} schema", "numbers and words", kinds)
         centre = _floats(data["centre"], f"{where} centre", schema.width)
         scale = _floats(data["scale"], f"{where} scale", schema.width)
         must(all(v > 0.0 for v in scale), f"{where} scale", "positive", min(scale, default=0.0))
@@ -145,15 +140,15 @@ def _floats(value: Any, where: str, length: int) -> tuple[float, ...]:
 
 
 def raw_columns(block: Block, schema: TableSchema) -> list[Raw]:
-    """Return the columns of a block in the order of a schema that has numbers first."""
+    """Return the columns of a block in the order of a schema."""
     dense = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
-    names = [column.name for column in schema.columns]
-    p = dense.shape[1]
-    numbers = [
-        Raw(column.name, "date" if column.kind == "date" else "number", dense[:, j])
-        for j, column in enumerate(schema.columns[:p])
+    numbers, words = iter(dense.T), iter(block.words)
+    return [
+        Raw.of_words(column.name, next(words))
+        if isinstance(column, CategoryColumn)
+        else Raw(column.name, "date" if column.kind == "date" else "number", next(numbers))
+        for column in schema.columns
     ]
-    return [*numbers, *(Raw.of_words(name, words) for name, words in zip(names[p:], block.words, strict=False))]
 
 
 class Encoder:
@@ -182,9 +177,7 @@ class Encoder:
         for column, known, words in zip(self.table.words, self._known, block.words, strict=False):
             self.unseen.update((column.name, word) for word in words if word is not None and word not in known)
         encoded = self.table.schema.encode(raw_columns(block, self.table.schema))
-        if not self.table.schema.plain:
-            return Encoded(encoded, self.table.schema)
-        return (encoded - self._centre) / self._scale
+        return Encoded((encoded - self._centre) / self._scale, self.table.schema)
 
     def warning(self) -> str | None:
         """Return what to say of the words that were not seen when the model was fitted."""

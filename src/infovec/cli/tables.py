@@ -45,11 +45,28 @@ def training(source: Source, options: dict[str, Any]) -> Training:
     if both:
         raise click.UsageError(f"{both[0]!r} is among --dates, and among --categorical or --drop")
     source.require(options["dates"])
-    dated = Dated(source, dict.fromkeys(options["dates"], options["date_format"])) if options["dates"] else None
+    dated = Dated(source, _forms(options["dates"], options["date_format"])) if options["dates"] else None
     source = with_targets(dated or source, options)
     learned = Learned(source, options["test"], options["seed"]) if options["test"] is not None else None
     sketch = Sketch()
     return Training(Sketched(learned or source, sketch), sketch, dated, learned)
+
+
+def _forms(dates: tuple[str, ...], given: tuple[str, ...]) -> dict[str, str | None]:
+    """Return how each column of dates is written, None where that is to be found: of one, or of all others."""
+    own, common = dict[str, str](), None
+    for text in given:
+        name, named, form = text.partition("=")
+        if named and "%" not in name:
+            own[name] = form
+        elif common is None:
+            common = text
+        else:
+            raise click.UsageError(f"--date-format {common} and {text}: say of which column, as in {dates[0]}={text}")
+    absent = next((name for name in own if name not in dates), None)
+    if absent is not None:
+        raise click.UsageError(f"--date-format {absent}={own[absent]}: {absent!r} is not among --dates")
+    return {name: own.get(name, common) for name in dates}
 
 
 def as_fitted(source: Source, model: Model) -> Source:

@@ -74,7 +74,8 @@ class Dated(Through):
         except _NoDate as error:
             raise DataError(
                 f"{self.name}, {block.place(error.row)}, column {name!r}: {words[error.row]!r} is no date like the "
-                f"others ({form}); mend the cell, or empty it if it is not known"
+                f"others ({form}); mend the cell, or empty it if it is not known; a column that is written in another "
+                f"way has a form of its own: --date-format '{name}=%Y-%m-%d'"
             ) from error
 
 
@@ -124,14 +125,14 @@ def find_form(file: str, column: str, words: Sequence[str | None]) -> str:
     if not found:
         raise DataError(
             f"{file}, column {column!r}: dates such as {some[0]!r} are not all written in one of the ways that "
-            "are known; if the column mixes several, make them alike, else say how: --date-format %d.%m.%Y"
+            f"are known; if the column mixes several, make them alike, else say how: --date-format '{column}=%d.%m.%Y'"
         )
     first = next(iter(found))
     other = next((form for form, values in found.items() if values != found[first]), None)
     if other is not None:
         raise DataError(
             f"{file}, column {column!r}: dates such as {some[0]!r} can be read in two ways, as {first} and as {other}; "
-            "say which: --date-format"
+            f"say which: --date-format '{column}={first}'"
         )
     return first
 

@@ -1,5 +1,6 @@
 """Loading estimators from model files, and the check that they still predict the same."""
 
+import warnings
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
@@ -10,6 +11,7 @@ from .._types import Array
 from ..errors import ModelFileError
 from ..persistence import Content, about, read
 from ..persistence.values import in_a_line, must
+from ..runtime import outside
 from .fitted import Fitted
 from .records import Saved, registry
 from .saving import some_rows, testimony
@@ -43,7 +45,24 @@ def load(path: _Path, kernels: Mapping[str, object] | Iterable[object] = ()) -> 
     ModelFileError
         Saying what is wrong with the file, or what to pass.
     """
-    return load_with_extra(path, kernels).model
+    content = load_with_extra(path, kernels)
+    if _scaled_outside(content.extra):
+        warnings.warn(
+            f"{path} was fitted by the command line of an earlier version and takes columns in units of its own, not "
+            "those of the table: rows as they are would be predicted wrongly. Predict with `infovec predict`, or fit "
+            "it again with this version",
+            UserWarning,
+            stacklevel=outside(),
+        )
+    return content.model
+
+
+def _scaled_outside(extra: Mapping[str, Any]) -> bool:
+    """Whether the command line centred and scaled columns before it gave them to the estimator."""
+    table = extra.get("table")
+    if not isinstance(table, dict) or not all(isinstance(table.get(key), list | tuple) for key in ("centre", "scale")):
+        return False
+    return any(value != 0.0 for value in table["centre"]) or any(value != 1.0 for value in table["scale"])
 
 
 def load_with_extra(path: _Path, kernels: Mapping[str, object] | Iterable[object] = ()) -> Content:
