@@ -47,8 +47,8 @@ def load_model(path: str, of_python: bool = False) -> Model:
         table = _known_table(content.model) if of_python else None
         if table is None:
             raise DataError(
-                f"{path} was saved in Python and does not say how to read a table{'' if of_python else ', its target'}; "
-                "load it there with infovec.load, or make one with `infovec fit`"
+                f"{path} was saved in Python and does not say how to read a table{'' if of_python else ', its target'}"
+                "; load it there with infovec.load, or make one with `infovec fit`"
             )
         of_dates = [column.name for column in table.schema.columns if column.kind == "date"]
         return Model(content.model, table, content.provenance, dict.fromkeys(of_dates))
