@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..kernels.relevances import column_weights
@@ -15,7 +15,7 @@ from ..machines.defaults import column_spreads
 from ..plain import bars, frame, printable, words
 from ..tables import TableSchema
 from .fitted import Fitted
-from .tasks import mixed_by_name
+from .tasks import codes_of, gaps_of, mixed_by_name
 
 __all__ = ["Relevances", "model_relevances"]
 
@@ -148,8 +148,9 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
         )
     if _apart(model):
         return ""
+    kind = "of a kind (numbers, categories, gaps) " if np.any(_kinds(model)) else ""
     return (
-        "all columns share one length scale, in units of their spreads, so there are no relevances. "
+        f"all columns {kind}share one length scale, in units of their spreads, so there are no relevances. "
         f"{_remedy_for(model, len(weight))}"
     )
 
@@ -168,13 +169,28 @@ def _apart(model: Fitted) -> bool:
     kernels = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
     if len(kernels) > 1:  # those of classes have the same proportions unless some were learned
         weights = [column_weights(kernel, _width(model)) for kernel in kernels]
-        shares = np.array([weight / weight.max() for weight in weights if weight is not None])
+        kinds = _kinds(model)
+        shares = np.array([_proportions(weight, kinds) for weight in weights if weight is not None])
         return bool(np.ptp(shares, axis=0).max() > _ROUNDING)
     history = known.get("history_", {})
     thetas = (history[0] if isinstance(history, list) else history).get("theta", np.empty((0, 0)))
     learning = model.learn if isinstance(model.learn, Learning) else None
     together = Model.begin(kernels[0], model.likelihood_, tied=True, learning=learning)
     return bool(len(thetas)) and np.shape(thetas)[-1] > together.size
+
+
+def _kinds(model: Fitted) -> Rows:
+    """For each column that the kernel sees, whether it is a number, a category, or says where values are missing."""
+    kinds, codes, gaps = np.zeros(_width(model), dtype=np.intp), codes_of(model), gaps_of(model)
+    kinds[codes], kinds[gaps] = 1, 2
+    return kinds
+
+
+def _proportions(weight: Floats, kinds: Rows) -> Floats:
+    """Weights as shares of the largest of their kind: each kind has a unit of its own."""
+    largest = np.zeros(3)
+    np.maximum.at(largest, kinds, weight)
+    return weight / largest[kinds]
 
 
 def _remedy(p: int) -> str:
