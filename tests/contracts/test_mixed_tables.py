@@ -16,6 +16,8 @@ import infovec
 from infovec import IVMClassifier, IVMRegressor, TableEncoder
 from infovec.estimators.saving import Savable
 from infovec.kernels import RBF, Bias, Categorical, On, Tasks
+from infovec.learning.model import Model
+from infovec.likelihoods import Gaussian
 from infovec.machines.defaults import mixed_kernel
 from infovec.tables import Encoded
 
@@ -138,6 +140,48 @@ def test_the_kernel_of_mixed_tables():
             square = sum((X[i, k] - X[j, k]) ** 2 / (2.0 * s**2) for k, s in zip(numbers, scale, strict=True))
             differ = sum(r * (X[i, k] != X[j, k]) for k, r in zip(codes, relevance, strict=True))
             assert kernel(X)[i, j] == pytest.approx(3.0 * np.exp(-square - differ) + 0.3)
+    apart = mixed_kernel(np.array(numbers), scale, np.array(codes), relevance, 3.0, gaps=[2])
+    np.testing.assert_allclose(apart(X), kernel(X), rtol=1e-12)
+
+
+def test_kinds_of_columns_have_units_of_their_own():
+    """Before columns are learned one by one numbers, categories and gaps are: gaps by chance count for nothing."""
+    start = mixed_kernel(np.array([0, 2]), np.ones(2), np.array([1, 3, 4, 5]), 0.2, 3.0, gaps=[4, 5])
+    moving = Model.begin(start, Gaussian(), tied=True)
+    scales = [name for name in start.parameter_names if "length_scale" in name or "relevance" in name]
+    groups = dict(zip(start.parameter_names, moving.group, strict=False))
+    assert len({groups[name] for name in scales}) == 3
+    assert groups[scales[0]] == groups[scales[1]]  # the length scales of both numbers
+    of_numbers = Model.begin(RBF(np.ones(3)) + RBF(np.ones(3)), Gaussian(), tied=True)
+    assert int(of_numbers.scales.sum()) == 1
+
+
+def test_many_categories_do_not_tempt_the_evidence():
+    """Without what active rows leave open it is largest where every row is on its own."""
+    rng = np.random.default_rng(0)
+    n, train = 1300, slice(400)
+    codes, X = [rng.integers(0, 6, n) for _ in range(8)], rng.normal(size=(n, 4)).round(1)
+    f = X[:, 0] - 2.0 + sum(1.2 * rng.normal(size=6)[code] for code in codes[:3])
+    y = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-1.5 * f)), "a", "b")
+    words = {f"c{j}": pd.Categorical([f"w{v}" for v in code]) for j, code in enumerate(codes)}
+    frame = pd.DataFrame(words | {f"n{j}": X[:, j] for j in range(4)})
+    frame = frame.mask(rng.random(frame.shape) < 0.15)
+
+    def loss(model):
+        proba = model.fit(frame[train], y[train]).predict_proba(frame[400:])
+        return -np.mean(np.log(proba[np.arange(n - 400), (y[400:] == "b").astype(int)]))
+
+    model, plain = (IVMClassifier(n_active=120, random_state=0, blur=blur) for blur in ("auto", False))
+    assert loss(model) < loss(plain) - 0.02
+    assert model.likelihood_.spread > 0.6 > plain.likelihood_.spread
+    assert "of a kind" in model.relevances().note or len(model.relevances())
+
+
+def test_tables_of_numbers_are_not_blurred():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    a, b = (IVMClassifier(n_active=20, random_state=0, blur=blur).fit(X, X[:, 0] > 0) for blur in ("auto", False))
+    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
 
 
 def test_relevances_of_categories_are_learned():

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -49,7 +50,8 @@ def test_a_table_on_disk_gives_the_same_model(tmp_path, monkeypatch):
     a, b = load(tmp_path / "a.ivm"), load(tmp_path / "b.ivm")
     assert a.active_vectors_.shape[1] == 3  # two columns of numbers, one of categories
     np.testing.assert_array_equal(a.active_, b.active_)
-    np.testing.assert_allclose(a.predict_proba(a.active_vectors_), b.predict_proba(a.active_vectors_))
+    frame = pd.read_parquet(folder)[["a", "b", "colour"]]
+    np.testing.assert_allclose(a.predict_proba(frame), b.predict_proba(frame))
     assert json.loads(second.output[second.output.index("{") :])["rows"] == 300
 
 

@@ -209,6 +209,19 @@ def test_models_of_files_take_frames(mixed, run, tmp_path):
     assert "color green" in shown or "color red" in shown or "color blue" in shown
 
 
+@pytest.mark.parametrize("more", [(), ("--ard",)])
+def test_models_of_files_with_dates_take_frames_with_dates(run, tmp_path, more):
+    days = pd.Timestamp("2021-03-01") + pd.to_timedelta(RNG.integers(0, 900, 60), unit="D")
+    frame = pd.DataFrame({"day": days, "size": RNG.normal(size=60)})
+    frame.assign(y=np.where(frame.day > "2022-05-01", "late", "early")).to_csv(tmp_path / "x.csv", index=False)
+    run("fit", "x.csv", "--target", "y", "--dates", "day", "-o", "m.ivm", "--active", 20, *more)
+    run("predict", "m.ivm", "x.csv", "--proba", "-o", "p.csv")
+    model = load(tmp_path / "m.ivm")
+    np.testing.assert_allclose(model.predict_proba(frame)[:, 1], pd.read_csv(tmp_path / "p.csv").proba_late, rtol=1e-6)
+    with pytest.raises(ValueError, match="'day' held dates"):
+        model.predict(frame.assign(day=1.0))
+
+
 def test_words_not_seen_before_are_counted(mixed, run):
     path, *_ = mixed
     run("fit", path, "--target", "score", "-o", "m.ivm", "--active", 20)

@@ -38,8 +38,8 @@ def run(*arguments, code=0):
 
 
 def harmless(text):
-    """Whether a text has nothing in it but what is shown, and ends of lines."""
-    return all(c.isprintable() or c == "\n" for c in text)
+    """Whether a text has nothing in it but what is shown, spaces and ends of lines."""
+    return all(c.isprintable() or c in "\n\N{NO-BREAK SPACE}" for c in text)
 
 
 @pytest.fixture(scope="module")

@@ -86,6 +86,8 @@ def starting_kernel(name: str, ard: bool, X: Inputs, variance: float) -> Kernel:
     variance : float
         Of the function before anything is known of it.
     """
+    if isinstance(X, Encoded) and not len(X.schema.codes):
+        X = X.matrix
     if isinstance(X, Encoded):
         return _of_mixed(name, ard, X, variance)
     p = X.shape[1]

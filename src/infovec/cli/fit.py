@@ -125,7 +125,7 @@ def _choices(source: Source, options: dict[str, Any]) -> Choices:
     task = "ordinal" if options["order"] else options["task"]
     return Choices(
         target, task, options["order"], options["categorical"], options["drop"], options["impute"] is not None,
-        options["scale"],
+        options["dates"], options["scale"],
     )  # fmt: skip
 
 

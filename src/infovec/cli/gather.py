@@ -35,6 +35,7 @@ class Choices:
     categorical: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     impute: bool = False
+    dates: tuple[str, ...] = ()
     scaling: str = "auto"
 
 
@@ -188,7 +189,8 @@ class _Rows:
             assert self._pile is not None
             gaps = name in self._missing
             fill = float(self._pile.offset[j]) + float(np.nanmedian(self._pile.column(int(j))))
-            columns.append(NumberColumn(name, "number", fill, gaps and not choices.impute))
+            kind = "date" if name in choices.dates else "number"
+            columns.append(NumberColumn(name, kind, fill, gaps and not choices.impute))
         for name, collected in zip(self.wanted.words, self._codes, strict=True):
             if name in empty:
                 continue

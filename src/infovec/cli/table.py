@@ -149,7 +149,10 @@ def raw_columns(block: Block, schema: TableSchema) -> list[Raw]:
     dense = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
     names = [column.name for column in schema.columns]
     p = dense.shape[1]
-    numbers = [Raw(name, "number", dense[:, j]) for j, name in enumerate(names[:p])]
+    numbers = [
+        Raw(column.name, "date" if column.kind == "date" else "number", dense[:, j])
+        for j, column in enumerate(schema.columns[:p])
+    ]
     return [*numbers, *(Raw.of_words(name, words) for name, words in zip(names[p:], block.words, strict=False))]
 
 

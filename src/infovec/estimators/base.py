@@ -47,7 +47,7 @@ from .limits import memory_limit, threads, time_limit
 from .reporting import Reporting
 from .saving import Savable
 from .settings import check_choice, check_growth, check_kernel, settings_of
-from .tasks import codes_of, grouped, kernel_on
+from .tasks import codes_of, gaps_of, grouped, kernel_on
 from .telling import Telling
 from .told import remembered
 from .values import form_of, given_kernel
@@ -314,12 +314,12 @@ class InformativeVectorMachine(
         sample = read.sample
         if given_kernel(self.kernel) is None:
             form, given = form_of(self.kernel), isinstance(self.learn, Learning) and self.learn.has_units
-            codes, variance = codes_of(self), read.variance
-            columns = None if given else Columns.of(sample.X, sample.weight, self.learn is not None, codes)
+            codes, gaps, variance = codes_of(self), gaps_of(self), read.variance
+            columns = None if given else Columns.of(sample.X, sample.weight, self.learn is not None, codes, gaps)
             kernel = (
                 columns.kernel(variance, form)
                 if columns
-                else default_kernel(sample.X, variance, sample.weight, form, codes)
+                else default_kernel(sample.X, variance, sample.weight, form, codes, gaps)
             )
             sample = replace(sample, columns=columns)
         else:
@@ -400,4 +400,4 @@ class InformativeVectorMachine(
         self.active_vectors_ = vectors if vectors.dtype == object else vectors.astype(np.float64)
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
         self.log_evidence_, self.converged_, self.dtype_ = result.log_evidence, result.converged, result.dtype
-        self.moved_, self.history_ = result.has_moved, history_of(ended)
+        self.moved_, self.history_ = result.has_moved, history_of(ended, result)

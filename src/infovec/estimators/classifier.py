@@ -76,12 +76,13 @@ class IVMClassifier(Certifying):
         active set at first, in the end with ``n_active`` rows active (at most 1000) and up to 5000 rows. Of the
         factorised one (SLH eq. 11): the active rows are selected anew in every major step and fixed in the minor steps
         between, on up to 10000 rows. "active_set" (LSH05) and "variational" (Thesis C.3.3) do the same by criteria of
-        the factorised posterior, whichever is fitted in the end: with "projected" they learn from the factorised selection,
-        then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near the start.
-        When ``kernel`` is None its length scales move together at first. With "ep" and the projected posterior they
-        then move one by one if that raises the evidence by more than one for each, where there are at most 500 columns,
-        as many rows and, of classes or categories, a hundred in all; those of several classes that share a kernel
-        stay together. Give one for each column to learn them all in any case. None leaves everything as given.
+        the factorised posterior, whichever is fitted in the end: with "projected" they learn from the factorised
+        selection, then fit the projected posterior. A weak normal prior, on logarithms mostly, keeps parameters near
+        the start. When ``kernel`` is None its length scales move together at first. With "ep" and the projected
+        posterior they then move one by one if that raises the evidence by more than one for each, where there are at
+        most 500 columns, as many rows and, of classes or categories, a hundred in all; those of several classes that
+        share a kernel stay together. Give one for each column to learn them all in any case. None leaves everything as
+        given.
     multi_class : {"ovr", "probit", "softmax", "variational"}
         For more than two classes, each of which has a latent function; two classes are always one function. "ovr":
         every class against the rest, by a machine of its own; a prediction is what they say given that exactly one of
@@ -122,8 +123,9 @@ class IVMClassifier(Certifying):
         For "projected": whether the site of a row knows how much of it the active rows leave open. False is the plain
         KL-optimal projection of the Thesis, which is more confident. "auto" is False where the certainty of predictions
         is chosen afterwards by rows left out (``likelihood_.spread`` and ``power``), which is for more than two classes
-        without an order, and for two where ``learn`` is not None. Elsewhere it is True: with ``learn=None``, for three
-        or more ordered categories and for numbers.
+        without an order, and for two where ``learn`` is not None and the kernel has no ``Categorical``. Elsewhere it is
+        True: with ``learn=None``, for tables with categories or gaps, for three or more ordered categories and for
+        numbers.
     refine : {"auto", "exchange", "entropy", "sweeps", "both", None}
         For "factorised", after selection (Thesis 4.4.1). "exchange": active rows are exchanged for others as long as
         that raises the evidence, those of ``initial`` excepted. "entropy": as long as the active rows then tell more of

@@ -5,18 +5,21 @@ from typing import Any
 import numpy as np
 
 from ..machines.fit import Ended
+from ..machines.result import Result
 
 __all__ = ["history_of"]
 
 
-def history_of(ended: Ended) -> dict[str, Any]:
+def history_of(ended: Ended, result: Result) -> dict[str, Any]:
     """Return what happened in each step of a fit, in arrays by name.
 
     Parameters
     ----------
     ended : Ended
+    result : Result
+        What it came to, in the units of the user.
     """
-    result, rows, selector = ended.result, ended.machine.data.given.rows, ended.selector
+    rows, selector = ended.machine.data.given.rows, ended.selector
     d = len(result.active)
     told: dict[str, Any] = {
         "row": rows[result.active],

@@ -33,7 +33,7 @@ from .relevances import Relevances
 from .saving import Savable
 from .settings import check_kernel
 from .spans import relevances_with_intervals
-from .tasks import codes_of, kernel_on
+from .tasks import codes_of, gaps_of, kernel_on
 from .values import given_kernel
 from .warm import kept
 
@@ -198,7 +198,7 @@ FactorisedPosterior or ModePosterior
                 seed = check_random_state(self.random_state).randint(2**31 - 1)
                 noise, rng = settings.noise(self.n_classes_), np.random.default_rng(seed)
                 own = kernel_on(self, inputs) if given_kernel(self.kernel) else self.kernel
-                given = codes_of(self), own
+                given = (codes_of(self), gaps_of(self)), own
                 found = fit_dense(inputs, labels, *given, noise, settings, rng)
             self._store(found)
             self.n_samples_fit_, self.fit_seconds_ = len(labels), time.perf_counter() - start

@@ -52,16 +52,19 @@ class _Found(NamedTuple):
 def fit_dense(
     X: Inputs,
     labels: Rows,
-    codes: Rows,
+    columns: tuple[Rows, Rows],
     kernel: Kernel | str | None,
     likelihood: Discrete | ClassLikelihood,
     asked: DenseSettings,
     rng: np.random.Generator,
 ) -> Outcome:
-    """Find the kernel, then infer; columns with codes of categories have a kernel for such."""
+    """Find the kernel, then infer; columns with codes of categories, and those of them for gaps, have their own."""
+    codes, gaps = columns
     telling, drawn = _Telling(asked.verbose), asked.learn in ("importance", "mcmc")
     own, form = given_kernel(kernel), form_of(kernel)
-    start = own or (_separate(X, codes) if drawn else default_kernel(X, CLASS_VARIANCE, form=form, codes=codes))
+    start = own or (
+        _separate(X, codes) if drawn else default_kernel(X, CLASS_VARIANCE, form=form, codes=codes, gaps=gaps)
+    )
     found = _Found(start, {}, {})
     if asked.learn == "importance":
         found = _by_importance(X, labels, start, likelihood, asked, rng, telling)

@@ -15,7 +15,7 @@ from ..machines.defaults import column_spreads
 from ..plain import bars, frame, printable, words
 from ..tables import TableSchema
 from .fitted import Fitted
-from .tasks import mixed_by_name
+from .tasks import codes_of, gaps_of, mixed_by_name
 
 __all__ = ["Relevances", "model_relevances"]
 
@@ -150,8 +150,9 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
         )
     if _apart(model):
         return ""
+    kind = "of a kind (numbers, categories, gaps) " if np.any(_kinds(model)) else ""
     return (
-        "all columns share one length scale, in units of their spreads, so there are no relevances. "
+        f"all columns {kind}share one length scale, in units of their spreads, so there are no relevances. "
         f"{_remedy_for(model, len(weight))}"
     )
 
@@ -192,7 +193,8 @@ def _apart(model: Fitted) -> bool:
     kernels = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
     if len(kernels) > 1:  # those of classes have the same proportions unless some were learned
         weights = [column_weights(kernel, _width(model)) for kernel in kernels]
-        shares = np.array([weight / weight.max() for weight in weights if weight is not None])
+        kinds = _kinds(model)
+        shares = np.array([_proportions(weight, kinds) for weight in weights if weight is not None])
         return bool(np.ptp(shares, axis=0).max() > _ROUNDING)
     weight = column_weights(kernels[0], _width(model))
     if weight is not None and _one_for(weight, _kinds(model, weight)[1]):
@@ -204,6 +206,20 @@ def _apart(model: Fitted) -> bool:
     given = getattr(vars(model).get("likelihood"), "lapse", 0.0)
     lapses = int("lapse" in model.likelihood_.parameter_names and not given)  # one found has no step in the history
     return bool(len(thetas)) and np.shape(thetas)[-1] > together.size - lapses
+
+
+def _kinds(model: Fitted) -> Rows:
+    """For each column that the kernel sees, whether it is a number, a category, or says where values are missing."""
+    kinds, codes, gaps = np.zeros(_width(model), dtype=np.intp), codes_of(model), gaps_of(model)
+    kinds[codes], kinds[gaps] = 1, 2
+    return kinds
+
+
+def _proportions(weight: Floats, kinds: Rows) -> Floats:
+    """Weights as shares of the largest of their kind: each kind has a unit of its own."""
+    largest = np.zeros(3)
+    np.maximum.at(largest, kinds, weight)
+    return weight / largest[kinds]
 
 
 def _remedy(p: int) -> str:

@@ -17,7 +17,17 @@ from ..shards import FarInputs
 from ..tables import TableSchema
 from .values import form_of, given_kernel
 
-__all__ = ["Grouped", "codes_of", "grouped", "kernel_on", "learn_tasks", "mixed_by_name", "tasks_beside", "with_groups"]
+__all__ = [
+    "Grouped",
+    "codes_of",
+    "gaps_of",
+    "grouped",
+    "kernel_on",
+    "learn_tasks",
+    "mixed_by_name",
+    "tasks_beside",
+    "with_groups",
+]
 
 _LARGEST = 2.0**23  # number of a task that single precision tells from its neighbours, wherever its origin is
 
@@ -114,6 +124,12 @@ def codes_of(estimator: Foreign) -> Rows:
     """Return the columns of the inputs of a fit that have codes of categories."""
     found: Rows = estimator.table_.codes if hasattr(estimator, "table_") else np.empty(0, dtype=np.intp)
     return found
+
+
+def gaps_of(estimator: Foreign) -> Rows:
+    """Return those of the columns with codes that say where values of a table are missing."""
+    codes = codes_of(estimator)
+    return codes[codes >= len(estimator.table_.columns)] if len(codes) else codes
 
 
 def _check_categories(kernel: Kernel, table: TableSchema) -> None:

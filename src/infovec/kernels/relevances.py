@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._types import Floats
+from ..numerics.parameters import Parametrised
 from .algebra import Kernel
 from .categorical import Categorical
 from .columns import On
@@ -14,7 +15,7 @@ from .embedding import Embedding, Relevance, Standardised
 from .stationary import Stationary
 from .tasks import ByTask
 
-__all__ = ["column_weights", "separate_scales"]
+__all__ = ["column_weights", "has_categories", "kinds_of_scales", "separate_scales"]
 
 
 def column_weights(kernel: Kernel, p: int) -> Floats | None:
@@ -88,3 +89,16 @@ def separate_scales(kernel: Kernel, p: int) -> Kernel:
     if isinstance(kernel, On):
         return replace(kernel, kernel=separate_scales(kernel.kernel, len(kernel.columns)))
     return replace(kernel, **{name: separate_scales(getattr(kernel, name), p) for name in kernel._parts})
+
+
+def kinds_of_scales(kernel: Parametrised, columns: tuple[int | str, ...] = ()) -> list[tuple[int | str, ...]]:
+    """Return for each free number the columns whose categories it is about; none for all else."""
+    columns = kernel.columns if isinstance(kernel, On) else columns
+    inside = [kind for _, part in kernel._children() for kind in kinds_of_scales(part, columns)]
+    own = columns if isinstance(kernel, Categorical) else ()
+    return [own] * (kernel.theta.size - len(inside)) + inside
+
+
+def has_categories(kernel: Parametrised) -> bool:
+    """Whether some part of a kernel is about categories."""
+    return isinstance(kernel, Categorical) or any(has_categories(part) for _, part in kernel._children())

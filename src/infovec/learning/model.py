@@ -8,7 +8,7 @@ import numpy as np
 from .._types import Floats, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..kernels.relevances import separate_scales
+from ..kernels.relevances import kinds_of_scales, separate_scales
 from ..likelihoods import Likelihood, with_lapse
 from ..numerics.roles import Role
 from ..numerics.transforms import Transform
@@ -55,10 +55,15 @@ class Model:
     def begin(
         cls, kernel: Kernel, likelihood: Likelihood, tied: bool = False, learning: Learning | None = None
     ) -> Self:
-        """Everything moves but what another parameter says already; ``tied`` length scales move together."""
+        """Everything moves but what another parameter says already; ``tied`` length scales move together.
+
+        Relevances of categories move together with others of the same part of the kernel: no unit is common to them
+        and to numbers, nor to gaps.
+        """
+        kinds = kinds_of_scales(kernel) + kinds_of_scales(likelihood)
         keys = [
-            "scales" if tied and role is Role.SCALE else "" if role is Role.REDUNDANT else f"{i}"
-            for i, role in enumerate((*kernel.free_roles, *likelihood.free_roles))
+            f"scales {kind}" if tied and role is Role.SCALE else "" if role is Role.REDUNDANT else f"{i}"
+            for i, (role, kind) in enumerate(zip((*kernel.free_roles, *likelihood.free_roles), kinds, strict=True))
         ]
         whole = [
             *(f"kernel.{n}" for n in kernel.parameter_names),

@@ -39,6 +39,8 @@ class Columns:
         Whether digits that come from the unit are left out, so that they do not decide how a fit learns.
     codes : array of int
         Columns with codes of categories, which have no unit: they stay as they are.
+    gaps : array of int
+        Those of them that say where values are missing.
     """
 
     centre: Floats
@@ -46,14 +48,22 @@ class Columns:
     n_varying: int
     rounded: bool
     codes: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    gaps: Sequence[int] | Rows = ()
 
     @classmethod
-    def of(cls, X: Inputs, weight: Floats | None, rounded: bool, codes: Sequence[int] | Rows = ()) -> Self | None:
+    def of(
+        cls,
+        X: Inputs,
+        weight: Floats | None,
+        rounded: bool,
+        codes: Sequence[int] | Rows = (),
+        gaps: Sequence[int] | Rows = (),
+    ) -> Self | None:
         """Return the units of dense columns, or None where they have a common unit; see ``length_scales``."""
         if not isinstance(X, np.ndarray | FarInputs):
             return None
         if len(codes) and isinstance(X, np.ndarray):
-            return cls._of_mixed(X, weight, rounded, np.asarray(codes, dtype=np.intp))
+            return replace(cls._of_mixed(X, weight, rounded, np.asarray(codes, dtype=np.intp)), gaps=gaps)
         deviation, extent = column_spreads(X, weight)
         varying, scales = int(np.sum(extent > 0.0)), length_scales(deviation, extent)
         if np.ndim(scales) == 0:
@@ -78,7 +88,7 @@ class Columns:
     def kernel(self, variance: float, form: Kernel | None = None) -> Kernel:
         """Return the default kernel, or one of a named form, as the fit has it."""
         scale, relevance = float(np.sqrt(self.n_varying)), 1.0 / max(1, self.n_varying)
-        return mixed_kernel(self.numbers, scale, self.codes, relevance, variance, form)
+        return mixed_kernel(self.numbers, scale, self.codes, relevance, variance, form, gaps=self.gaps)
 
     def inside(self, X: Array, dtype: str = "float64") -> Array:
         """Return rows as the fit has them."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from operator import mul
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -62,11 +63,13 @@ def default_kernel(
     weight: _Weight = None,
     form: Kernel | None = None,
     codes: Sequence[int] | Rows = (),
+    gaps: Sequence[int] | Rows = (),
 ) -> Kernel:
     """Return an RBF kernel, or one of a named form, scaled to the columns of X, plus a bias of a tenth of its variance.
 
     Forms that see where the origin is have it in the middle of dense columns. Columns with codes of categories have a
-    kernel for such, which multiplies the other one.
+    kernel for such, which multiplies the other one; those of them that say where values are missing, the gaps, have
+    one of their own.
     """
     numbers = np.setdiff1d(np.arange(X.shape[1]), codes)
     inside = X[:, numbers] if len(codes) else X
@@ -76,7 +79,7 @@ def default_kernel(
         varying = int(np.sum(extent > 0.0))
         scale = scale * np.sqrt((varying + len(codes)) / max(1, varying))
     centre = 0.0 if form is None or form.shift_invariant or sparse.issparse(X) else usual_reach(inside, weight)[0]
-    return mixed_kernel(numbers, scale, codes, 1.0 / X.shape[1], variance, form, centre)
+    return mixed_kernel(numbers, scale, codes, 1.0 / X.shape[1], variance, form, centre, gaps)
 
 
 def mixed_kernel(
@@ -87,13 +90,16 @@ def mixed_kernel(
     variance: float,
     form: Kernel | None = None,
     centre: float | Floats = 0.0,
+    gaps: Sequence[int] | Rows = (),
 ) -> Kernel:
     r"""Return the kernel of rows with numbers and categories: both must be alike for the function to be.
 
     .. math:: k(x, z) = v \exp\Bigl(-\sum_{j \in \text{numbers}} \frac{(x_j - z_j)^2}{2 \ell_j^2}
         -\sum_{j \in \text{categories}} r_j \, 1[x_j \ne z_j]\Bigr) + b
 
-    with a bias b of a tenth of v; numbers may have another form than the first sum.
+    with a bias b of a tenth of v; numbers may have another form than the first sum. What says where values are missing
+    is a part of the second sum that has a kernel of its own, so that its relevances move together, but not with those
+    of categories: of values that are missing by chance there is nothing to know.
 
     Parameters
     ----------
@@ -105,14 +111,22 @@ def mixed_kernel(
     form : Kernel, optional
     centre : float or array
         Of the numbers.
+    gaps : array of int
+        Those of ``codes`` that say where values are missing.
     """
     if not len(codes):
         return of_variance(of_scaled(form or RBF(), centre, scale), variance)
     bias = Bias(0.1 * variance)
-    if not len(numbers):
-        return On(Categorical(relevance, variance), tuple(codes)) + bias
-    inside = RBF(scale, variance) if form is None else of_variance(of_scaled(form, centre, scale), variance)
-    return On(inside, tuple(numbers)) * On(Categorical(relevance), tuple(codes)) + bias
+    relevances, missing = np.broadcast_to(relevance, (len(codes),)), np.isin(codes, gaps)
+    parts = list[Kernel]()
+    if len(numbers):
+        inside = RBF(scale, variance) if form is None else of_variance(of_scaled(form, centre, scale), variance)
+        parts.append(On(inside, tuple(numbers)))
+    for kind in (~missing, missing):
+        if kind.any():
+            own = relevances[kind] if np.ndim(relevance) else relevance
+            parts.append(On(Categorical(own, 1.0 if parts else variance), tuple(np.asarray(codes)[kind])))
+    return reduce(mul, parts) + bias
 
 
 def length_scales(deviation: Floats, extent: Floats) -> float | Floats:

@@ -10,6 +10,7 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..inference import spreads
 from ..kernels import Kernel
+from ..kernels.relevances import has_categories
 from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
@@ -141,7 +142,7 @@ def prepare(
     X = _inside(sample, kernel, dtype)
     learns = settings.learning is not None
     calibrate = learns and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
-    blur = n_functions == 1 and not calibrate if settings.blur is None else settings.blur
+    blur = n_functions == 1 and (not calibrate or has_categories(kernel)) if settings.blur is None else settings.blur
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, kin=sample.kin), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
