@@ -142,7 +142,7 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
     if len(weight) < 2:
         return ""
     if isinstance(model.kernel, Kernel):
-        numbers, codes = _columns_of(model, weight)
+        numbers, codes = _seen(model, weight)
         shared = not np.ptp(weight) or _one_for(weight, numbers) or (len(numbers) < 2 and _one_for(weight, codes))
         of = "" if len(numbers) == len(weight) else " of a kind"
         return (
@@ -157,12 +157,10 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
     )
 
 
-def _columns_of(model: Fitted, weight: Floats) -> tuple[Rows, Rows]:
-    """Columns that the kernel sees: of numbers, and of codes of categories."""
-    table: TableSchema | None = getattr(model, "table_", None)
-    codes = np.empty(0, dtype=np.intp) if table is None else np.asarray(table.codes, dtype=np.intp)
-    seen = np.flatnonzero(weight > 0.0)
-    return np.setdiff1d(seen, codes), np.intersect1d(seen, codes)
+def _seen(model: Fitted, weight: Floats) -> tuple[Rows, Rows]:
+    """Columns that the kernel looks at: of numbers, and of codes of categories."""
+    seen, codes = weight > 0.0, _kinds(model) > 0
+    return np.flatnonzero(seen & ~codes), np.flatnonzero(seen & codes)
 
 
 def _one_for(weight: Floats, columns: Rows) -> bool:
@@ -172,7 +170,7 @@ def _one_for(weight: Floats, columns: Rows) -> bool:
 
 def _of_categories(model: Fitted, weight: Floats) -> str:
     """Say that categories share a relevance, where numbers do not share theirs."""
-    shared = _one_for(weight, _columns_of(model, weight)[1])
+    shared = isinstance(model.kernel, Kernel) and _one_for(weight, _seen(model, weight)[1])
     return "columns of categories share one relevance, which says nothing of each" if shared else ""
 
 
@@ -199,9 +197,6 @@ def _apart(model: Fitted) -> bool:
         kinds = _kinds(model)
         shares = np.array([_proportions(weight, kinds) for weight in weights if weight is not None])
         return bool(np.ptp(shares, axis=0).max() > _ROUNDING)
-    weight = column_weights(kernels[0], _width(model))
-    if weight is not None and _one_for(weight, _columns_of(model, weight)[1]):
-        return False  # as files of earlier versions tell of trials too
     history = known.get("history_", {})
     thetas = (history[0] if isinstance(history, list) else history).get("theta", np.empty((0, 0)))
     learning = model.learn if isinstance(model.learn, Learning) else None
