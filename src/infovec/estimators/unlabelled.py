@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
@@ -186,10 +187,14 @@ class _LeftOut(NamedTuple):
         """Mean log loss in nats."""
         return float(np.mean(self.losses))
 
-    def beats(self, other: "_LeftOut") -> bool:
-        """Whether it is better by more than two standard errors of the difference."""
+    def beats(self, other: "_LeftOut", tried: int) -> bool:
+        """Whether it is better for sure, although it is the best of so many that were tried on the same labels.
+
+        Student's t of the paired differences has to exceed what one of them exceeds by chance in one case of forty.
+        """
         gain = other.losses - self.losses
-        return bool(gain.mean() > 2.0 * gain.std() / np.sqrt(len(gain)))
+        n = len(gain)
+        return bool(n > 1 and gain.mean() > stdtrit(n - 1, 1.0 - 0.025 / tried) * gain.std(ddof=1) / np.sqrt(n))
 
 
 def compare(model: Foreign, X: Foreign, y: Foreign, sample_weight: ArrayLike | None, course: Course) -> None:
@@ -216,7 +221,7 @@ def compare(model: Foreign, X: Foreign, y: Foreign, sample_weight: ArrayLike | N
         tried = [hidden.left_out(model.kernel_, replace(_plain(given), width=w), True) for w in widths]
         best = min(tried, key=lambda one: one.loss)
         alone = hidden.left_out(without.kernel_, _plain(without.likelihood_), False)
-        helps, losses = best.beats(alone), (best.loss, alone.loss)
+        helps, losses = best.beats(alone, len(tried)), (best.loss, alone.loss)
         if helps and best.likelihood.width != given.width:
             again = hidden.fitted(
                 {"likelihood": _plain(best.likelihood), "kernel": model.kernel_, "learn": None}, known, True
