@@ -294,7 +294,8 @@ BAD = {
     "n_active text": (IVMClassifier(n_active="many"), *blobs(), "n_active must be"),
     "text in X": (IVMClassifier(), [["a", "b"], ["c", "d"]], [0, 1], "text where numbers belong.*DataFrame"),
     "a label that is missing": (
-        IVMClassifier(), blobs()[0], np.array(["a", np.nan, "b"] * 50, dtype=object), "row 1 of y; drop",
+        IVMClassifier(), blobs()[0], np.array(["a", np.nan, "b"] * 50, dtype=object),
+        "row 1 of y has no label.*drop such rows",
     ),
     "text as targets": (IVMRegressor(), blobs()[0], ["x"] * 150, "text where numbers belong"),
     "unknown score": (IVMClassifier(score="luck"), *blobs(), "score must be one of"),

@@ -33,6 +33,7 @@ _LARGEST_VARIANCE = 1e140  # whose square is a number with room to spare
 _BLOCK_ROWS = 4096  # that are looked at at once
 _FEW_ROWS = 5000  # up to here all rows are considered to the end unless asked otherwise
 _AUTO_MOST = 4000  # active rows at most when their number is left to the data
+_FEWEST_TO_DOUBT = 100  # rows from which it can be told whether labels are wrong
 _AUTO_FEWEST, _AUTO_HELD = 200, 2000  # training rows from which some can be held back, and how many at most
 _FULL_UNTIL = 200  # NIPS03: full greedy selection until then
 _INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
@@ -146,8 +147,8 @@ def prepare(
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, kin=sample.kin), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
-        Choices(settings.rule, blur, Doubt(calibrate, settings.lapses), settings.keep, places, settings.dtype,
-                settings.refine, Moving(settings.move, settings.learning)),
+        Choices(settings.rule, blur, Doubt(calibrate, settings.lapses and n >= _FEWEST_TO_DOUBT),
+                settings.keep, places, settings.dtype, settings.refine, Moving(settings.move, settings.learning)),
     )  # fmt: skip
     return machine.sufficient()
 
