@@ -74,8 +74,8 @@ def run(quick: bool, sizes: Sizes | None = None) -> list[Row]:
                 kernel = by_importance(data.X, data.y, sizes.samples, rng)
                 for way in sampled:
                     sampled[way].append(judge(way, kernel, *data, rng))
-            if k % 10 == 9 or k + 1 == sizes.splits:
-                print(f"{name}, split {k + 1}, {time.perf_counter() - start:.0f} s", file=sys.stderr)
+            errors = {way: round(found[-1].error, 2) for way, found in learned.items()}
+            print(f"{name}, split {k + 1}, {time.perf_counter() - start:.0f} s: {errors}", file=sys.stderr)
         rows += _table(name, learned, sampled, annealed)
     return rows
 
