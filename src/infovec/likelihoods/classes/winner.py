@@ -139,8 +139,8 @@ class _Rivals(NamedTuple):
         return _Rivals(*(v[at] for v in self))
 
     def others(self, noise: Noise, t: Floats) -> Shape:
-        """At points t of shape (n, k): arrays of shape (n, k, C - 1)."""
-        return noise.below(t[:, :, None] - self.gap[:, None, :], self.var[:, None, :])
+        """At points t of shape (n, k): arrays of shape (n, C - 1, k)."""
+        return noise.below(t[:, None, :] - self.gap[:, :, None], self.var[:, :, None])
 
     def density(self, noise: Noise, t: Floats) -> Shape:
         """The own density at t."""
@@ -149,7 +149,7 @@ class _Rivals(NamedTuple):
     def integrand(self, noise: Noise, t: Floats) -> Shape:
         """Own density times the probabilities of all others to be below."""
         return Shape(
-            *(own + rest.sum(axis=2) for own, rest in zip(self.density(noise, t), self.others(noise, t), strict=True))
+            *(own + rest.sum(axis=1) for own, rest in zip(self.density(noise, t), self.others(noise, t), strict=True))
         )
 
 
@@ -214,18 +214,18 @@ def _trapezoid(noise: Noise, rivals: _Rivals, low: Floats, high: Floats, nodes: 
     width = (high - low) / nodes
     t = low[:, None] + width[:, None] * np.arange(nodes + 1)
     own, others = rivals.density(noise, t), rivals.others(noise, t)
-    terms = own.log + others.log.sum(axis=2)
+    terms = own.log + others.log.sum(axis=1)
     top = terms.max(axis=1)
     weights = np.exp(terms - top[:, None])
     total, half = weights.sum(axis=1), 2.0 * weights[:, ::2].sum(axis=1)
     weights /= total[:, None]
-    g_own, g = -_mean(weights, own.slope), np.einsum("ik,ikj->ij", weights, others.slope)
+    g_own, g = -_mean(weights, own.slope), np.einsum("ik,ijk->ij", weights, others.slope)
     drift = g_own + 2.0 * _mean(weights[:, ::2], own.slope[:, ::2])
     unit = 1.0 / np.sqrt(noise.spread(rivals.own_var)[0])
     good = (np.abs(half - total) <= noise.agreement * total) & (np.abs(drift) <= noise.agreement * (g_own + unit))
     good &= ~_misses(noise, rivals.gap, rivals.var, low, high, width)
     nu_own = _mean(weights, own.curve - (own.slope + g_own[:, None]) ** 2)
-    nu = np.einsum("ik,ikj->ij", weights, others.curve - (others.slope - g[:, None, :]) ** 2)
+    nu = np.einsum("ik,ijk->ij", weights, others.curve - (others.slope - g[:, :, None]) ** 2)
     return _Parts(
         top + np.log(width * total), g.sum(axis=1), np.maximum(nu_own, 0.0), -g, np.maximum(nu, 0.0)
     ), good  # fmt: skip
@@ -266,23 +266,23 @@ def _win_block(noise: Noise, mean: Floats, var: Floats) -> Floats:
             at = todo[start : start + step]
             width = (high[at] - low[at]) / nodes
             terms = _all_integrands(noise, mean[at], var[at], low[at, None] + width[:, None] * np.arange(nodes + 1))
-            top = terms.max(axis=1, keepdims=True)
+            top = terms.max(axis=2, keepdims=True)
             weights = np.exp(terms - top)
-            total, half = weights.sum(axis=1), 2.0 * weights[:, ::2].sum(axis=1)
+            total, half = weights.sum(axis=2), 2.0 * weights[:, :, ::2].sum(axis=2)
             good = np.all(np.abs(half - total) <= noise.agreement * total, axis=1)
             good &= ~_misses(noise, mean[at], var[at], low[at], high[at], width)
             good |= nodes >= _MOST
-            out[at[good]] = (top[:, 0] + np.log(width[:, None] * total))[good]
+            out[at[good]] = (top[:, :, 0] + np.log(width[:, None] * total))[good]
             left.append(at[~good])
         todo, nodes = np.concatenate(left), 2 * nodes
     return out
 
 
 def _all_integrands(noise: Noise, mean: Floats, var: Floats, t: Floats) -> Floats:
-    """Logs of the integrands of all classes at points t of shape (n, k): shape (n, k, C)."""
-    s, var = t[:, :, None] - mean[:, None, :], var[:, None, :]
+    """Logs of the integrands of all classes at points t of shape (n, k): shape (n, C, k)."""
+    s, var = t[:, None, :] - mean[:, :, None], var[:, :, None]
     below, density = noise.log_both(s, var)
-    return density - below + below.sum(axis=2, keepdims=True)
+    return density - below + below.sum(axis=1, keepdims=True)
 
 
 def _common_range(noise: Noise, mean: Floats, var: Floats) -> tuple[Floats, Floats]:
@@ -292,7 +292,7 @@ def _common_range(noise: Noise, mean: Floats, var: Floats) -> tuple[Floats, Floa
     for _ in range(2):
         t = np.linspace(low, high, _FIRST + 1, axis=1)
         terms = _all_integrands(noise, mean, var, t)
-        inside = np.any(terms > terms.max(axis=1, keepdims=True) - _DROP, axis=2)
+        inside = np.any(terms > terms.max(axis=2, keepdims=True) - _DROP, axis=1)
         first, last = np.argmax(inside, axis=1), _FIRST - np.argmax(inside[:, ::-1], axis=1)
         rows = np.arange(len(t))
         low, high = t[rows, np.maximum(first - 1, 0)], t[rows, np.minimum(last + 1, _FIRST)]
@@ -322,8 +322,8 @@ def standing(noise: Noise, mean: Floats, var: Floats) -> Standing:
         low, high = _common_range(noise, mean[at], var[at])
         t = low[:, None] + ((high - low) / _STANDING)[:, None] * np.arange(_STANDING + 1)
         weights = np.exp(_all_integrands(noise, mean[at], var[at], t)) * ((high - low) / _STANDING)[:, None, None]
-        slope = noise.density(t[:, :, None] - mean[at, None, :], var[at, None, :]).slope
-        found.proba[at] = weights.sum(axis=1)
-        found.slope[at] = -np.einsum("itc,itc->ic", weights, slope)
-        found.place[at] = np.einsum("itc,it->i", weights, t)
+        slope = noise.density(t[:, None, :] - mean[at, :, None], var[at, :, None]).slope
+        found.proba[at] = weights.sum(axis=2)
+        found.slope[at] = -np.einsum("ict,ict->ic", weights, slope)
+        found.place[at] = np.einsum("ict,it->i", weights, t)
     return found
