@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ..._types import Floats, Rows
-from ...runtime import Deadline, Late, work_until
+from ...runtime import Deadline, Late, own_threads, work_until
 from .projection import Projection
 from .race import Race
 
@@ -91,11 +91,12 @@ def maximise_bound(
 
     if unit > 0.0:  # without active rows there is nothing to move, which SciPy 1.13 does not take
         try:
-            found = minimize(
-                minus, first.z.ravel() / unit, jac=True, method="L-BFGS-B",
-                options={"maxiter": max_iterations, "maxfun": 2 * max_iterations, "maxcor": _MEMORY,
-                         "gtol": unit * tolerance, "ftol": 0.0},
-            )  # fmt: skip
+            with own_threads():  # products with few columns: threads would wait for each other
+                found = minimize(
+                    minus, first.z.ravel() / unit, jac=True, method="L-BFGS-B",
+                    options={"maxiter": max_iterations, "maxfun": 2 * max_iterations, "maxcor": _MEMORY,
+                             "gtol": unit * tolerance, "ftol": 0.0},
+                )  # fmt: skip
             z = unit * found.x.reshape(d, C)
             best = best if np.array_equal(z, best.z) else at(z)
         except Late:
