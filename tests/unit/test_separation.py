@@ -62,7 +62,7 @@ def test_a_scale_that_brings_less_than_its_price_is_not_taken():
 
     for gain, taken in ((1.5, False), (4.0, True)):  # what it brings is two thirds of the gain more than at the middle
         at_best = model.with_theta(np.array([1.0 / 3.0, 0.0, 0.0, 0.0])[: model.size])
-        found, steps = separate(objective(gain), at_best, 3, -gain * 2.0 / 3.0, 1.0)
+        found, steps = separate(objective(gain), at_best, 3, 100, -gain * 2.0 / 3.0, 1.0)
         assert (found is not None) == taken
         assert found is None or found.model.size == model.size + 2
         told = alike([Step(0.0, at_best.theta), *steps], model, 3, apart=taken)
@@ -85,7 +85,7 @@ def test_a_column_that_is_a_straight_line_to_a_long_scale_is_tried_with_a_short_
         return float(-10.0 * log_scale[0] ** 2 + hills.sum()), at.pull(slopes)
 
     start = model.with_theta(np.where(np.arange(model.size) == 0, 0.5, 0.0))
-    found, steps = separate(objective, start, 2, -10.0, 1.0)
+    found, steps = separate(objective, start, 2, 100, -10.0, 1.0)
     np.testing.assert_allclose(np.log(found.model.kernel.length_scale), [0.0, -1.2], atol=0.05)
     assert max(step.criterion for step in steps) > 59.0
 

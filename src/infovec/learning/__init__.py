@@ -8,6 +8,7 @@ from .climb import climb, minor_steps, most_evaluations
 from .curvature import Curvature
 from .distil import Distillation, Evidence, evidence_of
 from .factorised import FACTORISED, FactorisedObjective
+from .fewer_columns import FEWEST_COLUMNS, MOST_FOR_FEWER, price_of, worth_of
 from .lag import LagRule
 from .lapse import MOST_FOR_LAPSE, can_lapse, none_wrong, some_wrong
 from .model import Model
@@ -24,7 +25,9 @@ from .starts import best_of_starts, most_starts, second_look, starts
 __all__ = [
     "CRITERIA",
     "FACTORISED",
+    "FEWEST_COLUMNS",
     "MOST_FOR_COLUMNS",
+    "MOST_FOR_FEWER",
     "MOST_FOR_LAPSE",
     "MOST_TRIALS",
     "ClassKernels",
@@ -62,6 +65,7 @@ __all__ = [
     "no_rows",
     "none_wrong",
     "optimise",
+    "price_of",
     "refine_scales",
     "second_look",
     "separable",
@@ -70,4 +74,5 @@ __all__ = [
     "some_wrong",
     "starts",
     "value_at",
+    "worth_of",
 ]

@@ -115,6 +115,15 @@ class Model:
         likelihood = with_lapse(self.likelihood, 0.0)
         return replace(self, likelihood=likelihood, start=self.start[:-1], limits=limits, group=self.group[:-1])
 
+    def switched_off(self, steps: Rows) -> Self:
+        """Return the model with some of its length scales as long as they may be, where no prior calls them back."""
+        at = np.flatnonzero(np.isin(self.group, steps))
+        known = dict(self.priors)
+        priors = known | dict.fromkeys(at.tolist())
+        theta = self.theta.copy()
+        theta[steps] = self.bounds[steps, 1]
+        return replace(self.with_theta(theta), priors=tuple(sorted(priors.items(), key=lambda item: item[0])))
+
     def _names(self, kernel: Kernel) -> list[str]:
         return [*(f"kernel.{n}" for n in kernel.parameter_names),
                 *(f"likelihood.{n}" for n in self.likelihood.parameter_names)]  # fmt: skip

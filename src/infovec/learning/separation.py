@@ -1,12 +1,15 @@
 """Whether columns deserve length scales of their own."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import numpy as np
 
 from .._types import Floats
+from ..errors import InfovecError
 from ..likelihoods import Discrete, Likelihood
 from .curvature import Curvature
+from .fewer_columns import FEWEST_COLUMNS, LeavesOut, fewer_columns, price_of, worth_of
 from .model import Model
 from .optimise import Climbed, Step, optimise, value_at
 from .starts import second_look
@@ -37,9 +40,10 @@ def separable(model: Model, n: int, p: int) -> bool:
 
 
 def separate(
-    objective: Callable[[Model], tuple[float, Floats]],
+    objective: LeavesOut,
     model: Model,
     p: int,
+    n: int,
     level: float,
     share: float,
     watch: Callable[[Step], bool] | None = None,
@@ -53,7 +57,8 @@ def separate(
     ----------
     objective : callable
     model : Model
-    p : int
+    p, n : int
+        Columns and rows.
     level : float
         Criterion of the model.
     share : float
@@ -61,7 +66,7 @@ def separate(
         what it brings in truth does.
     """
     found = _start(objective, model.separated(p)[0])
-    price, steps, curvature = _PRICE * (found.size - model.size), list[Step](), Curvature()
+    price, steps, curvature, pays = _PRICE * (found.size - model.size), list[Step](), Curvature(), True
     exact = model.likelihood.conjugate  # then an evaluation costs little
     looks = [(_LOOK, _PROMISE), (_ITERATIONS, 1.0)]
     for iterations, part in looks[1:] if exact else looks:
@@ -70,9 +75,26 @@ def separate(
         gain = max((step.criterion for step in more), default=-np.inf) - level
         wanted = part * price * (1.0 if p > _SEVERAL else _CHANCE * (1.0 + share))
         if gain <= (wanted if part == 1.0 else min(wanted, _PROMISING)):
-            return None, steps
-    best = _bent(objective, Climbed(found, steps, curvature), watch)
-    return (_better(best, optimise(objective, second_look(best.model), _ITERATIONS, watch)) if exact else best), steps
+            pays = False
+            if part < 1.0 or p <= FEWEST_COLUMNS:
+                return None, steps
+    best = Climbed(found, steps, curvature)
+    if pays:
+        best = _bent(objective, best, watch)
+        if exact:
+            best = _better(best, optimise(objective, second_look(best.model), _ITERATIONS, watch))
+    if p > FEWEST_COLUMNS:
+        before = _loss(objective, model)
+
+        def enough(fewer: Model) -> bool:
+            brings = n * (before - _loss(objective, fewer))
+            return worth_of(objective, fewer) > level and brings > price_of(fewer)
+
+        fewer, more = fewer_columns(copy(objective), best.model, enough, watch)
+        steps += more
+        if fewer is not None:
+            return Climbed(fewer, steps, Curvature()), steps
+    return best if pays else None, steps
 
 
 def _start(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:
@@ -138,3 +160,11 @@ def alike(steps: Sequence[Step], model: Model, p: int, apart: bool) -> list[Step
         else step
         for step in steps
     ]
+
+
+def _loss(objective: LeavesOut, model: Model) -> float:
+    """Mean log loss of rows left out; infinite where there is no posterior."""
+    try:
+        return objective.left_out(model)[1]
+    except (InfovecError, np.linalg.LinAlgError):
+        return np.inf

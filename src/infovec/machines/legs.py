@@ -2,7 +2,17 @@
 
 from collections.abc import Sequence
 
-from ..learning import MOST_FOR_COLUMNS, MOST_FOR_LAPSE, MOST_TRIALS, Model, can_lapse, most_starts, separable
+from ..learning import (
+    FEWEST_COLUMNS,
+    MOST_FOR_COLUMNS,
+    MOST_FOR_FEWER,
+    MOST_FOR_LAPSE,
+    MOST_TRIALS,
+    Model,
+    can_lapse,
+    most_starts,
+    separable,
+)
 from ..likelihoods import Discrete
 from ..likelihoods.classes import ClassLikelihood
 from .course import Leg
@@ -15,6 +25,7 @@ _UNTOLD = 4  # evaluations that find the magnitude of the length scales
 _FIRST, _FIRST_FOR_MANY, _FOR_CLASSES = 14, 80, 12  # evaluations of the first stage
 _MORE_ROWS, _SAME_ROWS, _NUMBERS = 4, 2, 6  # of a later one; of numbers there is more to learn than of labels
 _FEW_ROWS, _FEW, _FOR_COLUMNS = 1000, 18, 30  # where columns are tried with length scales of their own
+_FOR_FEWER = 150  # where some of them are switched off
 _REFINING = 6  # where rows left out have a say
 _NO_GRADIENT = 0.5  # of an evaluation, without its gradient
 _SHARP = 1.6  # times the evaluations of one function: a class against the rest is told with more certainty
@@ -44,7 +55,9 @@ def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int
     if number <= before_last(plan) and machine.choices.doubt.lapses and can_lapse(model):
         most += MOST_FOR_LAPSE
     if number == before_last(plan) and is_separable(machine, model, stage.rows):
-        return usual + (_FEW if stage.rows < _FEW_ROWS else _FOR_COLUMNS), most + MOST_FOR_COLUMNS
+        usual, most = usual + (_FEW if stage.rows < _FEW_ROWS else _FOR_COLUMNS), most + MOST_FOR_COLUMNS
+        many = machine.data.p > FEWEST_COLUMNS
+        return usual + _FOR_FEWER * many, most + MOST_FOR_FEWER * many
     return usual, most
 
 

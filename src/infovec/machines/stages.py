@@ -171,7 +171,7 @@ class _Search:
     def _separate(self, objective: Objective, n: int) -> None:
         """Go on with a length scale for each column, if it pays."""
         share = n / max(self.most_rows, n)
-        found, more = separate(objective, self.model, self.part.data.p, self.level, share, self.watch)
+        found, more = separate(objective, self.model, self.part.data.p, n, self.level, share, self.watch)
         self._note(more)
         if found is not None:
             self.model, _, self.curvature = found

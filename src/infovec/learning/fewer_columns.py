@@ -1,0 +1,133 @@
+"""Columns that say nothing, switched off."""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from .._types import Floats, Rows
+from .model import Model
+from .optimise import Step, optimise, value_at
+from .starts import second_look
+
+__all__ = ["FEWEST_COLUMNS", "MOST_FOR_FEWER", "LeavesOut", "fewer_columns", "worth_of"]
+
+FEWEST_COLUMNS = 64  # beyond which columns are switched off: with fewer it costs time and brings little
+_LOOKS, _AGAIN = 2, 30  # from a start with all columns, and iterations of the second one
+_ROUND, _LAST = 8, 30  # iterations with every number of columns, and with the best of them
+_KEPT = (0.5, 0.75)  # shares of the columns that are tried
+_SINGLY = 32  # columns that are ranked by what the evidence loses without each of them
+_NEAR = 1.0  # step from the longest length scale: there is hardly a slope, and a search may wander
+_ROUNDS = 8  # that are likely at most, from hundreds of columns to few
+MOST_FOR_FEWER = 2 * _LOOKS * (len(_KEPT) * _ROUNDS * _ROUND + _LAST + _SINGLY)  # evaluations
+
+
+class LeavesOut(Protocol):
+    """An objective that knows how well rows left out are predicted."""
+
+    def __call__(self, model: Model) -> tuple[float, Floats]:
+        """Criterion, and its gradient in the steps of the model."""
+
+    def left_out(self, model: Model) -> tuple[float, float]:
+        """Return the criterion, and the mean log loss of rows left out."""
+
+
+def price_of(model: Model) -> float:
+    """Log evidence that the length scales which are not switched off must bring.
+
+    It is one for each where all of them move. Of those that are chosen out of p the best that say nothing bring more
+    by chance, nearly log p, so that each costs so much more.
+    """
+    scales = model.scales
+    p, k = int(scales.sum()), int(np.sum(scales & (model.theta < model.bounds[:, 1] - _NEAR)))
+    return float(p) if k == p else max(k, 1) * (1.0 + float(np.log(p)))
+
+
+def fewer_columns(
+    objective: LeavesOut,
+    model: Model,
+    enough: Callable[[Model], bool],
+    watch: Callable[[Step], bool] | None = None,
+) -> tuple[Model | None, list[Step]]:
+    """Go on from a model with a length scale for each column, most of them switched off; None where it does not pay.
+
+    Columns that say nothing end at long length scales, but not at infinite ones, where the evidence is flat; each adds
+    a little to all distances, so that a hundred of them blur what the others say. So the half of them with the longest
+    length scales is switched off, or a quarter, and the others move again, as long as the evidence less the price of
+    columns that were chosen rises. Columns that matter only together may have been lost among the others; from what
+    was found all of them are let in once more.
+
+    Parameters
+    ----------
+    objective : LeavesOut
+    model : Model
+        Its length scales have been learned.
+    enough : callable
+        Whether a model with fewer columns is to be believed.
+    watch : callable, optional
+        Told of every evaluation of the climb.
+    """
+    steps = list[Step]()
+    best, level = model, worth_of(copy(objective), model)
+    for _ in range(_LOOKS):
+        start = model
+        if best is not model:
+            again = optimise(copy(objective), replace(second_look(best), priors=model.priors), _AGAIN, watch)
+            start, steps = again.model, steps + again.steps
+        found, reached, more = _narrowed(copy(objective), start, watch)
+        steps += more
+        if reached <= level or not enough(found):
+            break
+        best, level = found, reached
+    return best if best is not model else None, steps
+
+
+def _narrowed(
+    objective: LeavesOut, model: Model, watch: Callable[[Step], bool] | None
+) -> tuple[Model, float, list[Step]]:
+    """Switch off columns as long as it pays; return the model, what it is worth, and the steps."""
+    columns, steps = np.flatnonzero(model.scales), list[Step]()
+    worth, fewer = -np.inf, model
+    while True:
+        found, more = _round(objective, fewer, columns, worth, watch)
+        steps += more
+        if found is None:
+            break
+        objective, fewer, columns, worth = found
+    climbed = optimise(objective, fewer, _LAST, watch)
+    return climbed.model, max(worth, worth_of(objective, climbed.model)), steps + climbed.steps
+
+
+def _round(
+    objective: LeavesOut, model: Model, columns: Rows, worth: float, watch: Callable[[Step], bool] | None
+) -> tuple[tuple[LeavesOut, Model, Rows, float] | None, list[Step]]:
+    """Switch off some of the columns that are left, if it pays."""
+    ranked, steps = _ranked(objective, model, columns), list[Step]()
+    for kept in dict.fromkeys(int(share * len(columns)) for share in _KEPT):
+        if not 0 < kept < len(columns):
+            continue
+        own = copy(objective)  # with sites of its own
+        climbed = optimise(own, model.switched_off(ranked[kept:]), _ROUND, watch)
+        steps += climbed.steps
+        reached = worth_of(own, climbed.model)
+        if reached > worth:
+            return (own, climbed.model, ranked[:kept], reached), steps
+    return None, steps
+
+
+def _ranked(objective: LeavesOut, model: Model, columns: Rows) -> Rows:
+    """Return the columns by what they say, most first: by their length scales, or where they are few one by one."""
+    if len(columns) > _SINGLY:
+        return columns[np.argsort(model.theta[columns], kind="stable")]
+    without = [value_at(copy(objective), model.switched_off(columns[[j]])) for j in range(len(columns))]
+    return columns[np.argsort(without, kind="stable")]
+
+
+def worth_of(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> float:
+    """Log evidence of a model less the price of its columns: all of them, or those that are not switched off.
+
+    It is without the prior, of which columns that are switched off have none.
+    """
+    return value_at(objective, model) - model.log_prior()[0] - price_of(model)
