@@ -2,7 +2,16 @@
 
 from collections.abc import Sequence
 
-from ..learning import MOST_FOR_COLUMNS, MOST_FOR_LAPSE, MOST_TRIALS, Model, can_lapse, most_starts, separable
+from ..learning import (
+    MOST_FOR_COLUMNS,
+    MOST_FOR_LAPSE,
+    MOST_TRIALS,
+    Model,
+    can_lapse,
+    elsewhere,
+    most_starts,
+    separable,
+)
 from ..likelihoods import Discrete
 from ..likelihoods.classes import ClassLikelihood
 from .course import Leg
@@ -38,9 +47,11 @@ def _leg(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> 
 def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> tuple[float, int]:
     """Evaluations with their gradients, usually and at most."""
     stage, several = plan[number], machine.n_functions > 1
-    starts = most_starts(many_parameters(model)) if number == 0 and not several else 1
+    others = len(elsewhere(model, machine.choices.doubt.suited)) if number == 0 else 0
+    starts = most_starts(many_parameters(model) and not several, others) if number == 0 else 1
+    starts -= number == 0 and several  # the magnitude of the length scales is chosen before
     most = 2 * starts * stage.iterations
-    usual = min(_usual(model, plan, number, several), most)
+    usual = min((1 + others) * _usual(model, plan, number, several), most)
     if number <= before_last(plan) and machine.choices.doubt.lapses and can_lapse(model):
         most += MOST_FOR_LAPSE
     if number == before_last(plan) and is_separable(machine, model, stage.rows):
