@@ -12,7 +12,7 @@ from ..learning import (
     most_starts,
     separable,
 )
-from ..likelihoods import Discrete
+from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from .course import Leg
 from .machine import Machine
@@ -23,7 +23,7 @@ __all__ = ["before_last", "is_separable", "legs_of", "many_parameters", "unguide
 _UNTOLD = 4  # evaluations that find the magnitude of the length scales
 _FIRST, _FIRST_FOR_MANY, _FOR_CLASSES = 14, 80, 12  # evaluations of the first stage
 _MORE_ROWS, _SAME_ROWS, _NUMBERS = 4, 2, 6  # of a later one; of numbers there is more to learn than of labels
-_FEW_ROWS, _FEW, _FOR_COLUMNS = 1000, 18, 30  # where columns are tried with length scales of their own
+_FEW_ROWS, _FEW, _FOR_COLUMNS, _FOR_NUMBERS = 1000, 18, 30, 45  # where columns are tried with scales of their own
 _REFINING = 6  # where rows left out have a say
 _NO_GRADIENT = 0.5  # of an evaluation, without its gradient
 _SHARP = 1.6  # times the evaluations of one function: a class against the rest is told with more certainty
@@ -55,8 +55,15 @@ def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int
     if number <= before_last(plan) and machine.choices.doubt.lapses and can_lapse(model):
         most += MOST_FOR_LAPSE
     if number == before_last(plan) and is_separable(machine, model, stage.rows):
-        return usual + (_FEW if stage.rows < _FEW_ROWS else _FOR_COLUMNS), most + MOST_FOR_COLUMNS
+        return usual + _for_columns(model, stage.rows), most + MOST_FOR_COLUMNS
     return usual, most
+
+
+def _for_columns(model: Model, n: int) -> int:
+    """Evaluations of a climb with length scales of their own; exact ones go on to the end, and look again."""
+    if isinstance(model.likelihood, Likelihood) and model.likelihood.conjugate:
+        return _FOR_NUMBERS
+    return _FEW if n < _FEW_ROWS else _FOR_COLUMNS
 
 
 def _usual(model: Model, plan: Sequence[Stage], number: int, several: bool) -> int:
