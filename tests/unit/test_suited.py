@@ -28,8 +28,8 @@ from infovec.kernels import (
     White,
 )
 from infovec.learning import Learning, Model, elsewhere
-from infovec.likelihoods import Gaussian
-from infovec.machines.defaults import default_kernel
+from infovec.likelihoods import Gaussian, Laplace, Likelihood, StudentT
+from infovec.machines.defaults import REAL_LIKELIHOODS, default_kernel, latent_variance, noise_beside
 from infovec.machines.suited import suited
 from tests.oracles import fd_gradient
 
@@ -231,3 +231,27 @@ def test_length_scales_are_searched_for_where_they_are_fixed() -> None:
         scores[name] = search.cv_results_["mean_test_score"]
     assert np.ptp(scores["fixed"]) > 0.3
     assert np.ptp(scores["learned"]) < 0.05
+
+
+@pytest.mark.parametrize("likelihood", [Gaussian(), Laplace(), StudentT()], ids=lambda v: type(v).__name__)
+@pytest.mark.parametrize("kernel", [None, RBF(ONES) + Bias()], ids=["default", "ones"])
+def test_noise_that_is_given_in_another_unit_is_learned(likelihood: Likelihood, kernel: Kernel | None) -> None:
+    (X, y), (X_test, y_test) = rows(300), rows(300, seed=1)
+    model = IVMRegressor(kernel=kernel, likelihood=likelihood, n_active=100, random_state=0).fit(X, y)
+    assert model.score(X_test, y_test) > 0.85
+    noise = np.sqrt(model.likelihood_.variance) if isinstance(likelihood, Gaussian) else model.likelihood_.scale
+    assert 1e3 < noise < 1.5e4  # of dollars, 4000 of which are noise
+
+
+def test_noise_that_is_fixed_or_right_stays() -> None:
+    X, y = rows(200)
+    fixed = Learning(fixed=["likelihood.variance"])
+    model = IVMRegressor(kernel="rbf", likelihood=Gaussian(1e8), learn=fixed, n_active=50, random_state=0).fit(X, y)
+    assert_allclose(model.likelihood_.variance, 1e8, rtol=1e-9)
+    model = Model.begin(RBF(ONES), Gaussian(0.3))
+    assert not elsewhere(model, [model.kernel], 0.1)
+    (other,) = elsewhere(model, [model.kernel], 1e-6)
+    assert_allclose(other.likelihood.variance, 1e-6)
+    (other,) = elsewhere(Model.begin(RBF(ONES), Laplace(1.0)), [RBF(ONES)], 1e6)
+    assert_allclose(other.likelihood.scale, 1e3)
+    assert_allclose(noise_beside(latent_variance(Gaussian(), y)), REAL_LIKELIHOODS["gaussian"](y, None).variance)

@@ -21,7 +21,7 @@ from ..likelihoods.classes import ClassLikelihood
 from ..machines.checkpoint import Checkpoint
 from ..machines.cluster_plan import ClusterPlan
 from ..machines.columns import Columns
-from ..machines.defaults import default_kernel
+from ..machines.defaults import default_kernel, noise_beside
 from ..machines.fit import Course, Ended, begin, go_on
 from ..machines.machine import Machine
 from ..machines.plan import Plan
@@ -332,7 +332,10 @@ class InformativeVectorMachine(
             begins = suited(kernel, sample.X, read.variance) if self.learn is not None else []
         likelihood = sample.weigh(read.likelihood, read.targets)
         machine = self._machine(read._replace(sample=sample, likelihood=likelihood), kernel)
-        doubt = machine.choices.doubt._replace(suited=tuple(begins))
+        noise = None
+        if isinstance(self.likelihood, Likelihood) and any(role.noise for role in self.likelihood.free_roles):
+            noise, begins = noise_beside(read.variance), begins or [kernel] * (self.learn is not None)
+        doubt = machine.choices.doubt._replace(suited=tuple(begins), noise=noise)
         return replace(machine, choices=replace(machine.choices, doubt=doubt))
 
     def _machine(self, read: Read, kernel: Kernel) -> Machine:

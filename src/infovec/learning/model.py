@@ -90,13 +90,17 @@ class Model:
             kernel, likelihood = kernel.with_theta(start[:q]), likelihood.with_theta(start[q:])
         return cls(kernel, likelihood, start, group, priors, limits, tied)
 
-    def elsewhere(self, kernel: Kernel) -> Self:
+    def elsewhere(self, kernel: Kernel, noise: float | None = None) -> Self:
         """Return a model that begins at the parameters of another kernel of the same form, as far as they move.
 
-        Steps are counted from where they were; the weak priors are around the new ones.
+        Steps are counted from where they were; the weak priors are around the new ones. It may have another noise
+        variance too.
         """
         low, high = np.array([t.start_bounds for t in kernel.free_transforms]).reshape(-1, 2).T
-        whole = np.concatenate([np.clip(kernel.theta, low, high), self.likelihood.theta])
+        own, share = self.likelihood.theta, np.array([role.noise for role in self.likelihood.free_roles])
+        if noise is not None:
+            own = np.where(share > 0.0, share * np.log(noise), own)
+        whole = np.concatenate([np.clip(kernel.theta, low, high), own])
         if self.limits is not None:
             whole = np.fmin(np.fmax(whole, self.limits[:, 0]), self.limits[:, 1])
         centre = self.pull(whole - self.start) / self._sizes

@@ -48,15 +48,15 @@ def starts(
     return [*given, *(find_scale(objective, other) for other in others)]
 
 
-def elsewhere(model: Model, kernels: Sequence[Kernel]) -> list[Model]:
-    """Return models that begin at the parameters of other kernels, those that are far from it and from each other.
+def elsewhere(model: Model, kernels: Sequence[Kernel], noise: float | None = None) -> list[Model]:
+    """Return models that begin at other kernels, and noise variance, those that are far from it and from each other.
 
     A kernel in other units than those of rows and targets is no start: where it explains nothing the criterion is flat,
     and its weak prior keeps it there. One in about the right units is left to itself.
     """
-    found, share = [model], np.where(model.variances, 0.5, 1.0)
+    found, share = [model], np.where(model.variances | (model.noise == 1.0), 0.5, 1.0)
     for kernel in kernels:
-        other = model.elsewhere(kernel)
+        other = model.elsewhere(kernel, noise)
         if all(np.max(share * np.abs(other.begun - known.begun), initial=0.0) > _FAR for known in found):
             found.append(other)
     return found[1:]

@@ -47,7 +47,7 @@ def _leg(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> 
 def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> tuple[float, int]:
     """Evaluations with their gradients, usually and at most."""
     stage, several = plan[number], machine.n_functions > 1
-    others = len(elsewhere(model, machine.choices.doubt.suited)) if number == 0 else 0
+    others = len(elsewhere(model, *machine.choices.doubt.elsewhere)) if number == 0 else 0
     starts = most_starts(many_parameters(model) and not several, others) if number == 0 else 1
     starts -= number == 0 and several  # the magnitude of the length scales is chosen before
     most = 2 * starts * stage.iterations

@@ -105,7 +105,7 @@ class _Search:
         """Warm up, unless that is not wanted, and go on."""
         small, warm = _small(model, large), list[Model]()
         if self.learning.warm_up:
-            others = elsewhere(model, self.machine.choices.doubt.suited)
+            others = elsewhere(model, *self.machine.choices.doubt.elsewhere)
             with limited(1):
                 scaled, *others = (find_scale(partial(self._fresh, small), start) for start in (model, *others))
             warm = _worth_it(model, scaled, small, large)

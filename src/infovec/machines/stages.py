@@ -192,7 +192,7 @@ class _Search:
 
     def _begin(self, objective: Objective, stage: Stage, tolerance: float) -> Climbed[Model]:
         """Maximise from several starts; of many functions from one, unless the kernel may be in other units."""
-        model, others = self.model, elsewhere(self.model, self.whole.choices.doubt.suited)
+        model, others = self.model, elsewhere(self.model, *self.whole.choices.doubt.elsewhere)
         if self.whole.n_functions > 1:
             begun = [find_scale(objective, start) for start in (model, *others)]
             return best_of_starts(objective, begun, stage.iterations, self.watch, tolerance=tolerance)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._types import Floats, Inputs
+from ..errors import ParameterError
 from ..kernels import MLP, Kernel, Linear, On, Polynomial, Product, Scaled, Standardised, Sum
 from ..kernels.embedding import Relevance
 from ..kernels.geometry import squared_norms
@@ -36,11 +37,13 @@ def suited(kernel: Kernel, X: Inputs, variance: float) -> list[Kernel]:
         What the variance of a default kernel would be.
     """
     n = X.shape[0]
-    some = X[np.unique(np.linspace(0, n - 1, min(n, _ROWS)).astype(np.intp))]
-    with np.errstate(over="ignore", invalid="ignore"):
-        some = kernel.in_double(some)
-        louder = _of_variance(kernel, some, variance)
-        return [louder, _of_variance(_of_columns(kernel, some), some, variance)] if kernel.numeric else [louder]
+    some = kernel.in_double(X[np.unique(np.linspace(0, n - 1, min(n, _ROWS)).astype(np.intp))])
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            louder = _of_variance(kernel, some, variance)
+            return [louder, _of_variance(_of_columns(kernel, some), some, variance)] if kernel.numeric else [louder]
+    except ParameterError:  # rows that no kernel of its form can take are refused with their numbers, by the fit
+        return []
 
 
 def _of_columns(kernel: Kernel, X: Inputs) -> Kernel:

@@ -42,6 +42,12 @@ class Doubt(NamedTuple):
     calibrate: bool = False  # whether the certainty of predictions is found by rows left out
     lapses: bool = False  # whether labels may be taken to be wrong where that explains them better
     suited: tuple[Kernel, ...] = ()  # kernels of its form in the units of the rows, at which learning begins as well
+    noise: float | None = None  # variance of such a start, where a likelihood with noise was given
+
+    @property
+    def elsewhere(self) -> tuple[tuple[Kernel, ...], float | None]:
+        """Where learning begins as well."""
+        return self.suited, self.noise
 
 
 @dataclass(frozen=True)
