@@ -121,13 +121,15 @@ def test_what_does_not_fit_the_table(Estimator):
         "feature names should match": frame[["sex", "age", "city", "when"]],
         "feature names should match.": frame.drop(columns="sex"),
         "column 'sex' holds more than numbers, and X is of type ndarray": frame.to_numpy(),
-        "'when' held dates.*holds text": frame.assign(when="2020-01-01"),
+        "'when' held dates.*holds text": frame.assign(when="1 January 2020"),
         "'age' held numbers.*holds text": frame.assign(age="old"),
         "'age' is infinite": frame.assign(age=np.inf),
     }
     for message, bad in cases.items():
         with pytest.raises(ValueError, match=f"(?s){message}"):
             model.predict(bad)
+    written = frame.assign(when=frame["when"].dt.strftime("%Y-%m-%dT%H:%M:%S"))  # as a file has it
+    np.testing.assert_array_equal(model.predict(written), model.predict(frame))
 
 
 def test_the_kernel_of_mixed_tables():

@@ -195,7 +195,9 @@ def test_every_column_of_dates_has_a_form_of_its_own(tmp_path):
     predicted = run("predict", tmp_path / "m.ivm", tmp_path / "d.csv").stdout.split()[1:]
     assert list(map(int, predicted)) == load(tmp_path / "m.ivm").predict(frame).tolist()
     with pytest.raises(ValueError, match=r"'birth' held dates .* pandas.to_datetime"):
-        load(tmp_path / "m.ivm").predict(frame.assign(birth="2020-01-01"))
+        load(tmp_path / "m.ivm").predict(frame.assign(birth="01/01/2020"))
+    written = frame.assign(birth=frame["birth"].dt.strftime("%Y-%m-%d"))  # as it is in the file
+    assert list(map(int, predicted)) == load(tmp_path / "m.ivm").predict(written).tolist()
     assert "birth 2020-01-0" in run("inspect", tmp_path / "m.ivm").stdout
     twice = ("--date-format", "%d", "--date-format", "%m")
     assert "say of which column, as in day=%m" in run(*fit, *twice, code=2).stderr

@@ -124,7 +124,7 @@ def test_numbers(tmp_path):
     assert shown(figures["log_density"]) in words
     for title in ("Coverage", "Predictions", "Error-reject curve", "Inclusions"):
         assert title in words
-    assert "one length scale" in words  # there are no relevances to show
+    assert "a length scale for each column, and all of them are equal" in words  # there are no relevances to show
     assert "Evidence: learning" not in words
 
 

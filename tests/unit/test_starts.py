@@ -66,14 +66,14 @@ def two_hills(model):
 def test_the_scale_that_looks_best_is_not_the_only_one_tried():
     model = Model.begin(RBF(1.0, 2.0), Gaussian(0.1))
     assert starts(two_hills, model)[1].theta[0] == pytest.approx(-np.log(10.0))
-    best, steps, _ = best_of_starts(two_hills, model, False, 40)
+    best, steps, _ = best_of_starts(two_hills, starts(two_hills, model), 40)
     assert best.theta[0] == pytest.approx(1.0, abs=1e-2)
     assert max(step.criterion for step in steps) == pytest.approx(10.0, abs=1e-3)
 
 
 def test_whoever_listens_can_end_it_at_once():
     model = Model.begin(RBF(np.ones(9), 2.0), Gaussian(0.1))
-    steps = best_of_starts(two_hills, model, True, 40, lambda step: True)[1]
+    steps = best_of_starts(two_hills, [model, model], 40, lambda step: True, again=True)[1]
     assert len(steps) == 1
 
 

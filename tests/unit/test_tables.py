@@ -114,7 +114,7 @@ def test_what_cannot_be_a_column(name):
 
 
 OTHERS = {
-    "a date becomes text": ([DAY], ["2020-01-01"], "'c' held dates.*holds text now.*to_datetime"),
+    "a date becomes text": ([DAY], ["1 May 2020"], "'c' held dates.*holds text now.*to_datetime"),
     "a number becomes text": ([1.0, None], ["x", "y"], "'c' held numbers.*holds text now.*to_numeric"),
     "text becomes numbers": (["x", "y"], [1.0, 2.0], r"'c' held text.*holds numbers now.*astype\(str\)"),
     "text becomes a date": (["x", "y"], [DAY, DAY], "'c' held text.*holds dates now"),
@@ -205,3 +205,56 @@ def test_plain_tables_need_no_encoding():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert TableEncoder().fit(frame).schema_.plain
+
+
+def csv_of_dates(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return a table as ``pd.read_csv`` has it, with dates as texts of which some are missing, and what they tell."""
+    rng = np.random.default_rng(seed)
+    day = rng.integers(0, 700, n)
+    written = np.array([str(np.datetime64("2021-03-04") + int(d)) for d in day], dtype=object)
+    written[rng.random(n) < 0.1] = np.nan
+    table = pd.DataFrame({"since": written, "age": rng.normal(40.0, 9.0, n), "plan": rng.choice(["a", "b"], n)})
+    return table, np.sin(day / 100.0) + 0.1 * rng.normal(size=n)
+
+
+def test_texts_that_are_all_iso_dates_are_dates() -> None:
+    table, y = csv_of_dates(200, 0)
+    as_dates = table.assign(since=pd.to_datetime(table["since"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder = TableEncoder().fit(table)
+        np.testing.assert_array_equal(encoder.transform(table), TableEncoder().fit_transform(as_dates))
+        np.testing.assert_array_equal(encoder.transform(as_dates), encoder.transform(table))
+        in_polars = TableEncoder().fit_transform(
+            pl.DataFrame({**table, "since": [*table["since"].replace({np.nan: None})]})
+        )
+    np.testing.assert_array_equal(in_polars, encoder.transform(table))
+    assert [column.kind for column in encoder.schema_.columns] == ["date", "number", "text"]
+    one = encoder.transform(pd.DataFrame({"since": ["1970-01-03T12:00:00+00:00"], "age": [1.0], "plan": ["a"]}))
+    assert one[0, 0] == 2.5
+    later, target = csv_of_dates(100, 1)
+    model = IVMRegressor(n_active=60, random_state=0).fit(table, y)
+    known = later["since"].notna()
+    assert model.score(later[known], target[known]) > 0.7
+
+
+def test_texts_that_are_said_to_be_categories_stay_so_and_a_text_that_is_no_date_is_told() -> None:
+    table, _ = csv_of_dates(200, 0)
+    for listed in (
+        table.astype({"since": "category"}),
+        pl.DataFrame({"since": pl.Series(["2021-03-04"] * 3, dtype=pl.Categorical)}),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert TableEncoder().fit(listed).schema_.columns[0].form == "category"
+    mixed = table.assign(since=["on demand", *table["since"][1:]])
+    with pytest.warns(UserWarning, match=r"'since' holds dates, but not only \('on demand'\).*errors=\"coerce\""):
+        TableEncoder().fit(mixed)
+    encoder = TableEncoder().fit(table)
+    with pytest.raises(ParameterError, match=r"held dates when the model was fitted, and holds text now.*to_datetime"):
+        encoder.transform(mixed)
+    wrong = table.assign(since=["2021-02-30", *table["since"][1:]])  # which is no day
+    with pytest.warns(UserWarning, match="'2021-02-30'"):
+        assert TableEncoder().fit(wrong).schema_.columns[0].form == "category"
+    codes = table.assign(since=["2021", *["2022"] * 199])
+    assert TableEncoder().fit(codes).schema_.columns[0].form == "category"

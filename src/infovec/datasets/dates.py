@@ -1,9 +1,8 @@
 """Columns of dates as columns of numbers: days since the beginning of 1970, with the time of day as a fraction."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy import sparse
 
 from .._types import Floats
 from ..errors import DataError
+from ..tables.iso import iso_days, since_start
 from .source import Block, Kind, Source, Wanted
 from .through import Through
 
@@ -25,9 +25,6 @@ _DAYS = (
     "%d-%m-%Y", "%m-%d-%Y", "%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%y",
 )  # fmt: skip
 _TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
-_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
-_START = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY = 86400.0  # seconds
 _LOOKED_AT = 1000  # different dates by which the form is found
 
 _Parser: TypeAlias = Callable[[str], float]
@@ -153,14 +150,4 @@ def _all_days(words: Sequence[str], form: str) -> list[float] | None:
 
 
 def _parser(form: str) -> _Parser:
-    def iso(word: str) -> float:
-        if not _ISO.fullmatch(word):
-            raise ValueError(word)
-        return _since_start(datetime.fromisoformat(word))
-
-    return iso if form == ISO else lambda word: _since_start(datetime.strptime(word, form))
-
-
-def _since_start(moment: datetime) -> float:
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (aware - _START).total_seconds() / _DAY
+    return iso_days if form == ISO else lambda word: since_start(datetime.strptime(word, form))

@@ -1,6 +1,6 @@
 """Kernels for dense models: by the gradient of a criterion, on all rows or as many as there is time for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
@@ -18,7 +18,9 @@ from ..learning import (
     Step,
     VariationalBound,
     best_of_starts,
+    elsewhere,
     optimise,
+    starts,
 )
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
@@ -140,6 +142,7 @@ def climb(
     *,
     tied: bool = False,
     watch: Callable[[Step], bool] | None = None,
+    suited: Sequence[Kernel] = (),
 ) -> Learned:
     """Maximise a criterion over the parameters of the kernel: on some hundred rows first, then on up to a thousand.
 
@@ -159,6 +162,8 @@ def climb(
         Whether length scales of columns move together.
     watch : callable, optional
         Told of every evaluation; a true answer ends it.
+    suited : sequence of Kernel
+        Of the form of the one kernel, at which it begins as well.
     """
     fixed = Learning(fixed=["likelihood.*"])
     start = kernel if isinstance(kernel, Kernel) else cast(Kernel, ClassKernels(kernel))
@@ -171,7 +176,8 @@ def climb(
         many = int(np.sum(model.scales)) > 1
         if number == 0 and isinstance(kernel, Kernel):
             given = model
-            model, more, _ = best_of_starts(objective, model, many, iterations, watch)
+            begun = starts(objective, model, many, elsewhere(model, suited))
+            model, more, _ = best_of_starts(objective, begun, iterations, watch, again=many)
             reached = max((step.criterion for step in more), default=-np.inf)
             other = columns_in_turn(objective, given, X[rows]) if many else None
             if other is not None and other[1] > reached:

@@ -21,13 +21,14 @@ from ..likelihoods.classes import ClassLikelihood
 from ..machines.checkpoint import Checkpoint
 from ..machines.cluster_plan import ClusterPlan
 from ..machines.columns import Columns
-from ..machines.defaults import default_kernel
+from ..machines.defaults import default_kernel, noise_beside
 from ..machines.fit import Course, Ended, begin, go_on
 from ..machines.machine import Machine
 from ..machines.plan import Plan
 from ..machines.prepare import prepare
 from ..machines.sample import Sample
 from ..machines.stages import predict_seconds
+from ..machines.suited import suited
 from ..runtime import Callback, work_within
 from ..scores import Score
 from ..selection import Patience
@@ -50,6 +51,7 @@ from .settings import check_choice, check_growth, check_kernel, settings_of
 from .tasks import codes_of, gaps_of, grouped, kernel_on
 from .telling import Telling
 from .told import remembered
+from .unexplained import warn_if_unexplained
 from .values import form_of, given_kernel
 from .warm import State, continues, kept
 
@@ -215,6 +217,8 @@ class InformativeVectorMachine(
                 self._compare(rows, y, sample_weight, course)
                 if self.invariances is not None:
                     fit_with_images(self, rows, y, sample_weight, course)
+                if self.max_time is None:
+                    warn_if_unexplained(self, rows, y, sample_weight)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
             self._rows = None if self._rows is None or self.moved_ else remembered(self._rows)
             end_fit(self, X, y, sample_weight)
@@ -311,7 +315,7 @@ class InformativeVectorMachine(
             check_choice("learn", self.learn, (*CRITERIA, None))
         check_kernel(self.kernel)
         read = self._read_targets(X, y, sample_weight)
-        sample = read.sample
+        sample, begins = read.sample, list[Kernel]()
         if given_kernel(self.kernel) is None:
             form, given = form_of(self.kernel), isinstance(self.learn, Learning) and self.learn.has_units
             codes, gaps, variance = codes_of(self), gaps_of(self), read.variance
@@ -325,8 +329,14 @@ class InformativeVectorMachine(
         else:
             unit, kernel = sample.unit.kernel(cast(Kernel, kernel_on(self, sample.X)))
             sample = replace(sample, unit=unit)
+            begins = suited(kernel, sample.X, read.variance) if self.learn is not None else []
         likelihood = sample.weigh(read.likelihood, read.targets)
-        return self._machine(read._replace(sample=sample, likelihood=likelihood), kernel)
+        machine = self._machine(read._replace(sample=sample, likelihood=likelihood), kernel)
+        noise = None
+        if isinstance(self.likelihood, Likelihood) and any(role.noise for role in self.likelihood.free_roles):
+            noise, begins = noise_beside(read.variance), begins or [kernel] * (self.learn is not None)
+        doubt = machine.choices.doubt._replace(suited=tuple(begins), noise=noise)
+        return replace(machine, choices=replace(machine.choices, doubt=doubt))
 
     def _machine(self, read: Read, kernel: Kernel) -> Machine:
         """Return the machine of the kind that was asked for."""

@@ -51,7 +51,8 @@ class IVMClassifier(Certifying):
         Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X. A name does the
         same with another form: "rbf" (which is None), "matern", "exponential", "rational_quadratic", "linear",
         "polynomial", "mlp", or sums and products such as "rbf + linear"; see ``infovec.kernels.named``. Where some
-        columns have categories it is multiplied by a ``Categorical`` kernel of those.
+        columns have categories it is multiplied by a ``Categorical`` kernel of those. Learning begins at the parameters
+        of one that is given; where these are far from the units of the rows, at others in these units as well.
     likelihood : {"probit", "logit", "null_category"}, Likelihood or ClassLikelihood
         By name the bias is set from the class frequencies, and with two classes the share of wrong labels is learned
         if evidence and rows left out agree that there are some (``likelihood_.lapse``). More than two classes take

@@ -18,6 +18,7 @@ from ..learning import Step
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..machines.defaults import CLASS_VARIANCE, column_spreads, default_kernel, mixed_kernel
+from ..machines.suited import suited
 from ..posterior import Posterior
 from ..runtime import outside
 from .dense_settings import CRITERIA, DenseSettings
@@ -101,6 +102,7 @@ def _by_gradients(
     learned = climb(
         CRITERIA[asked.criterion], X, labels, start, likelihood, order,
         tied=tied and asked.n_kernels == 1, watch=telling.step,
+        suited=[] if tied else suited(kernel, X, CLASS_VARIANCE),
     )  # fmt: skip
     values, thetas = [step.criterion for step in learned.steps], [step.theta for step in learned.steps]
     history = {"criterion": np.array(values), "theta": np.array(thetas).reshape(len(values), -1)}

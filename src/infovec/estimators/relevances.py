@@ -145,6 +145,8 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
         numbers, codes = _seen(model, weight)
         shared = not np.ptp(weight) or _one_for(weight, numbers) or (len(numbers) < 2 and _one_for(weight, codes))
         of = "" if len(numbers) == len(weight) else " of a kind"
+        if shared and _has_separate(model.kernel, len(numbers) > 1 and len(codes) > 0):
+            return f"the kernel has a length scale for each column, and all of them{of} are equal. {_not_moved(model)}"
         return (
             f"the kernel has one length scale for all columns{of}. {_remedy_for(model, len(weight))}" if shared else ""
         )
@@ -155,6 +157,23 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
         f"all columns {kind}share one length scale, in units of their spreads, so there are no relevances. "
         f"{_remedy_for(model, len(weight))}"
     )
+
+
+def _has_separate(kernel: Kernel, mixed: bool) -> bool:
+    """Whether a kernel has a length scale, or a relevance, for each of several columns; of a mixed table of numbers."""
+    second = ("length_scale[1]",) if mixed else ("length_scale[1]", "relevance[1]")
+    return any(name.endswith(second) for name in kernel.parameter_names)
+
+
+def _not_moved(model: Fitted) -> str:
+    """Why length scales that could differ do not."""
+    if model.learn is None:
+        return "With learn=None they stay as they are given; to learn how relevant each column is: learn='ep'"
+    if isinstance(model.learn, Learning) and model.learn.fixed:
+        return (
+            f"Learning leaves {', '.join(model.learn.fixed)} as they are; to learn how relevant each column is, do not"
+        )
+    return "Learning found no reason to tell them apart"
 
 
 def _seen(model: Fitted, weight: Floats) -> tuple[Rows, Rows]:

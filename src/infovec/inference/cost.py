@@ -21,6 +21,7 @@ _DEPTH = 512  # active rows to calibrate with, and half as many
 _USUAL_SWEEPS = 10  # over all rows; later ones visit fewer, and early ones see part of a large active set
 _SWEEPS_ON = 8  # when inference goes on from sites for parameters nearby
 _GRADIENT = 4  # sweeps that take as long as a gradient does
+_AROUND = 6  # sweeps of a row that take as long as all that an evaluation has to do besides, however few rows there are
 
 
 class SweepRates(NamedTuple):
@@ -31,6 +32,7 @@ class SweepRates(NamedTuple):
     project: tuple[float, float]
     sweep: tuple[float, float]
     sweeps: int
+    least: float  # of a sweep of one row
 
 
 def calibrate(X: Inputs, y: Floats, d: int, kernel: Kernel, likelihood: Likelihood, dtype: str) -> SweepRates:
@@ -38,17 +40,19 @@ def calibrate(X: Inputs, y: Floats, d: int, kernel: Kernel, likelihood: Likeliho
     m = min(_SAMPLE, X.shape[0])
     large = min(_DEPTH, d, m)
     sizes = max(large // 2, 1), large
-    rows = np.arange(m)
-    shard = ProjectedShard(rows, X[:m], y[:m], kernel, likelihood, dtype)
-    project, sweep = [], []
-    for size in sizes:
-        active = rows[:: max(m // size, 1)][:size]
-        basis = make_basis(kernel, active, X[active], dtype)
-        beliefs = Beliefs(np.eye(size), np.zeros(size))
-        project.append(best_of_three(partial(shard.project, basis)))
-        sweep.append(best_of_three(partial(shard.sweep, beliefs, 0.0, 0.0, 1.0)))
+    project, sweep = zip(*(_timed(X[:m], y[:m], size, kernel, likelihood, dtype) for size in sizes), strict=True)
     sweeps = 1 if likelihood.conjugate else _USUAL_SWEEPS
-    return SweepRates(m, sizes, (project[0], project[1]), (sweep[0], sweep[1]), sweeps)
+    return SweepRates(m, sizes, project, sweep, sweeps, _timed(X[:1], y[:1], 1, kernel, likelihood, dtype)[1])
+
+
+def _timed(X: Inputs, y: Floats, size: int, kernel: Kernel, likelihood: Likelihood, dtype: str) -> tuple[float, float]:
+    """Seconds of a projection of all rows to some, and of a sweep."""
+    rows = np.arange(len(y))
+    active = rows[:: max(len(y) // size, 1)][:size]
+    shard = ProjectedShard(rows, X, y, kernel, likelihood.take(rows), dtype)
+    basis = make_basis(kernel, active, X[active], dtype)
+    beliefs = Beliefs(np.eye(size), np.zeros(size))
+    return best_of_three(partial(shard.project, basis)), best_of_three(partial(shard.sweep, beliefs, 0.0, 0.0, 1.0))
 
 
 def predict_seconds(rates: SweepRates, n: int, d: int, kept_share: float) -> float:
@@ -61,7 +65,7 @@ def predict_evaluations(rates: SweepRates, n: int, d: int, number: float) -> flo
     """Seconds for a number of evaluations of the evidence and its gradient, each for other parameters."""
     project, sweep = (_extrapolate(rates.sizes, pair, d) * n / rates.rows for pair in (rates.project, rates.sweep))
     sweeps = 1 if rates.sweeps == 1 else _SWEEPS_ON
-    return number * (2.0 * project + (sweeps + _GRADIENT) * sweep)
+    return number * (2.0 * project + (sweeps + _GRADIENT) * sweep + _AROUND * rates.least)
 
 
 def _extrapolate(sizes: tuple[int, int], seconds: tuple[float, float], d: int) -> float:

@@ -16,7 +16,7 @@ from .dot_product import MLP, Linear, Polynomial
 from .embedding import Standardised
 from .stationary import RBF, Exponential, Matern, RationalQuadratic, Stationary
 
-__all__ = ["NAMES", "named", "of_scaled", "of_variance"]
+__all__ = ["NAMES", "named", "of_scaled", "of_variance", "shares_of", "terms_of"]
 
 NAMES: Final[Mapping[str, Callable[[], Kernel]]] = {
     "rbf": RBF,
@@ -122,9 +122,8 @@ def of_variance(kernel: Kernel, variance: float) -> Kernel:
 
     Constant terms, a bias and white noise, have a tenth each.
     """
-    terms = _terms(kernel)
-    varying = sum(not _constant(term) for term in terms)
-    shares = [_CONSTANT_SHARE if _constant(term) else 1.0 / varying for term in terms]
+    terms = terms_of(kernel)
+    shares = shares_of(terms)
     found = [term.times(share * variance) for term, share in zip(terms, shares, strict=True)]
     if not any(isinstance(part, Bias) for part in parts_of(kernel)):
         found.append(Bias(_CONSTANT_SHARE * variance))
@@ -136,8 +135,15 @@ def of_variance(kernel: Kernel, variance: float) -> Kernel:
     return total
 
 
-def _terms(kernel: Kernel) -> list[Kernel]:
-    return [*_terms(kernel.left), *_terms(kernel.right)] if isinstance(kernel, Sum) else [kernel]
+def terms_of(kernel: Kernel) -> list[Kernel]:
+    """Return the terms of a sum, from left to right; of anything else itself."""
+    return [*terms_of(kernel.left), *terms_of(kernel.right)] if isinstance(kernel, Sum) else [kernel]
+
+
+def shares_of(terms: list[Kernel]) -> list[float]:
+    """Return the share that each term of a kernel has of its variance: equal ones, and constants a tenth."""
+    varying = sum(not _constant(term) for term in terms)
+    return [_CONSTANT_SHARE if _constant(term) else 1.0 / varying for term in terms]
 
 
 def _constant(kernel: Kernel) -> bool:

@@ -14,13 +14,13 @@ from .lapse import MOST_FOR_LAPSE, can_lapse, none_wrong, some_wrong
 from .model import Model
 from .moving import MovedEvidence, MovingInputs, MovingModel, no_rows
 from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
-from .optimise import Step, find_scale, optimise, value_at
+from .optimise import Climbed, Step, find_scale, optimise, value_at
 from .pairs import PairObjective, learn_factorised
 from .priors import Gamma, Normal, slh_priors
 from .refine import MOST_TRIALS, refine_scales
 from .separation import MOST_FOR_COLUMNS, alike, separable, separate
 from .settings import CRITERIA, Learning
-from .starts import best_of_starts, most_starts, second_look, starts
+from .starts import best_of_starts, elsewhere, most_starts, second_look, starts
 
 __all__ = [
     "CRITERIA",
@@ -31,6 +31,7 @@ __all__ = [
     "MOST_FOR_LAPSE",
     "MOST_TRIALS",
     "ClassKernels",
+    "Climbed",
     "CoupledEvidence",
     "Curvature",
     "Distillation",
@@ -55,6 +56,7 @@ __all__ = [
     "best_of_starts",
     "can_lapse",
     "climb",
+    "elsewhere",
     "evidence_of",
     "find_scale",
     "learn_factorised",

@@ -41,6 +41,8 @@ class Model:
         Bounds of the free numbers that were asked for; NaN where none were.
     tied : bool
         Whether length scales move together because nobody asked for others.
+    centre : array of shape (size,), optional
+        The steps around which weak priors are, and bounds; none unless given.
     """
 
     kernel: Kernel
@@ -50,6 +52,7 @@ class Model:
     priors: tuple[tuple[int, Prior | None], ...] = ()
     limits: Floats | None = None
     tied: bool = False
+    centre: Floats | None = None
 
     @classmethod
     def begin(
@@ -87,6 +90,22 @@ class Model:
             kernel, likelihood = kernel.with_theta(start[:q]), likelihood.with_theta(start[q:])
         return cls(kernel, likelihood, start, group, priors, limits, tied)
 
+    def elsewhere(self, kernel: Kernel, noise: float | None = None) -> Self:
+        """Return a model that begins at the parameters of another kernel of the same form, as far as they move.
+
+        Steps are counted from where they were; the weak priors are around the new ones. It may have another noise
+        variance too.
+        """
+        low, high = np.array([t.start_bounds for t in kernel.free_transforms]).reshape(-1, 2).T
+        own, share = self.likelihood.theta, np.array([role.noise for role in self.likelihood.free_roles])
+        if noise is not None:
+            own = np.where(share > 0.0, share * np.log(noise), own)
+        whole = np.concatenate([np.clip(kernel.theta, low, high), own])
+        if self.limits is not None:
+            whole = np.fmin(np.fmax(whole, self.limits[:, 0]), self.limits[:, 1])
+        centre = self.pull(whole - self.start) / self._sizes
+        return replace(self, centre=centre).with_theta(centre)
+
     def separated(self, p: int) -> tuple[Self, Rows]:
         """Return a model at the same parameters whose p columns have length scales that move alone.
 
@@ -97,7 +116,9 @@ class Model:
         come = np.array([here.index(name if name in here else name.partition("[")[0]) for name in there])
         before = self.group[come]
         group = np.where(before >= 0, np.cumsum(before >= 0) - 1, -1)
-        return replace(self, kernel=kernel, start=self.start[come], group=group, tied=False), before[before >= 0]
+        columns = before[before >= 0]
+        centre = None if self.centre is None else self.centre[columns]
+        return replace(self, kernel=kernel, start=self.start[come], group=group, tied=False, centre=centre), columns
 
     def lapsing(self, lapse: float) -> Self:
         """Return a model at the same parameters some of whose labels are wrong; how many is its last step."""
@@ -106,14 +127,17 @@ class Model:
         limits = None if self.limits is None else np.concatenate([self.limits, np.full((1, 2), np.nan)])
         return replace(
             self, likelihood=likelihood, start=np.concatenate([self.start, added]), limits=limits,
-            group=np.append(self.group, self.size),
+            group=np.append(self.group, self.size), centre=np.append(self.begun, 0.0),
         )  # fmt: skip
 
     def all_right(self) -> Self:
         """Return the model without what ``lapsing`` has added."""
         limits = None if self.limits is None else self.limits[:-1]
         likelihood = with_lapse(self.likelihood, 0.0)
-        return replace(self, likelihood=likelihood, start=self.start[:-1], limits=limits, group=self.group[:-1])
+        return replace(
+            self, likelihood=likelihood, start=self.start[:-1], limits=limits, group=self.group[:-1],
+            centre=self.begun[:-1],
+        )  # fmt: skip
 
     def switched_off(self, steps: Rows) -> Self:
         """Return the model with some of its length scales as long as they may be, where no prior calls them back."""
@@ -131,7 +155,15 @@ class Model:
     @property
     def scales(self) -> Mask:
         """Which of the steps are those of length scales."""
-        moving = [g for g, role in zip(self.group, self._roles, strict=True) if role is Role.SCALE and g >= 0]
+        return self._of_role(Role.SCALE)
+
+    @property
+    def variances(self) -> Mask:
+        """Which of the steps are those of variances of the kernel, which grow with the square of the function."""
+        return self._of_role(Role.VARIANCE)
+
+    def _of_role(self, wanted: Role) -> Mask:
+        moving = [g for g, role in zip(self.group, self._roles, strict=True) if role is wanted and g >= 0]
         return np.isin(np.arange(self.size), moving)
 
     @property
@@ -168,14 +200,21 @@ class Model:
         return self.pull(self._whole - self.start) / self._sizes
 
     @property
+    def begun(self) -> Floats:
+        """Steps with which learning begins."""
+        return np.zeros(self.size) if self.centre is None else self.centre
+
+    @property
     def bounds(self) -> Floats:
-        """Lower and upper bound of each step; none is always allowed, even where a parameter starts beyond its own."""
+        """Lower and upper bound of each step; that it begins with is always allowed, even beyond a parameter's own."""
         own = np.concatenate([self.kernel.bounds, self.likelihood.bounds]) - self.start[:, None]
         asked = np.full_like(own, np.nan) if self.limits is None else self.limits - self.start[:, None]
-        near = np.where(np.isnan(asked), [-_FARTHEST, _FARTHEST], asked)
+        begun = np.append(self.begun, 0.0)[self.group][:, None]
+        near = np.where(np.isnan(asked), begun + np.array([-_FARTHEST, _FARTHEST]), asked)
         low, high = np.maximum(own[:, 0], near[:, 0]), np.minimum(own[:, 1], near[:, 1])
         ends = np.array([(low[self.group == g].max(), high[self.group == g].min()) for g in range(self.size)])
-        return np.stack([np.minimum(ends[:, :1], 0.0), np.maximum(ends[:, 1:], 0.0)], axis=-1).reshape(-1, 2)
+        begun = self.begun[:, None]
+        return np.stack([np.minimum(ends[:, :1], begun), np.maximum(ends[:, 1:], begun)], axis=-1).reshape(-1, 2)
 
     def pull(self, gradient: Floats) -> Floats:
         """Gradient in the steps from the gradient in all free numbers."""
@@ -190,7 +229,7 @@ class Model:
 
     def log_prior(self) -> tuple[float, Floats]:
         """Log density of the prior, up to a constant, and its gradient in the steps."""
-        z = self.theta / _WIDTH
+        z = (self.theta - self.begun) / _WIDTH
         if not self.priors:
             return -0.5 * float(z @ z), -z / _WIDTH
         value, gradient = np.zeros(self.group.size), np.zeros(self.group.size)

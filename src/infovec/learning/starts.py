@@ -1,20 +1,27 @@
 """Where to begin: the parameters as given, other magnitudes of the length scales, and more noise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .._types import Floats
+from ..kernels import Kernel
 from .curvature import Curvature
 from .model import Model
 from .optimise import Climbed, Step, find_scale, optimise
 
-__all__ = ["best_of_starts", "most_starts", "second_look", "starts"]
+__all__ = ["best_of_starts", "elsewhere", "most_starts", "second_look", "starts"]
 
 _NOISIER = 5.0  # times the noise variance of the other start
+_FAR = float(np.log(30.0))  # between starts: a length scale, or size of the function, that learning does not come from
 
 
-def starts(objective: Callable[[Model], tuple[float, Floats]], model: Model, noisier: bool = False) -> list[Model]:
+def starts(
+    objective: Callable[[Model], tuple[float, Floats]],
+    model: Model,
+    noisier: bool = False,
+    others: Sequence[Model] = (),
+) -> list[Model]:
     """Return the models to begin from: as given, with length scales of another magnitude, each with more noise.
 
     Parameters
@@ -23,6 +30,8 @@ def starts(objective: Callable[[Model], tuple[float, Floats]], model: Model, noi
     model : Model
     noisier : bool
         Whether to begin with more noise as well, where there is noise that is learned.
+    others : sequence of Model
+        To begin from as well, each in the magnitude of its length scales that suits best.
 
     Notes
     -----
@@ -34,14 +43,31 @@ def starts(objective: Callable[[Model], tuple[float, Floats]], model: Model, noi
     given = [model] if np.array_equal(scaled.theta, model.theta) else [model, scaled]
     low, high = model.bounds.T
     step = np.log(_NOISIER) * model.noise
-    if not noisier or not step.any():
-        return given
-    return [*given, *(one.with_theta(np.clip(one.theta + step, low, high)) for one in given)]
+    if noisier and step.any():
+        given += [one.with_theta(np.clip(one.theta + step, low, high)) for one in given]
+    return [*given, *(find_scale(objective, other) for other in others)]
 
 
-def most_starts(many: bool) -> int:
-    """Return from how many starts the best is taken at most: each with more noise and a second look if ``many``."""
-    return 5 if many else 2
+def elsewhere(model: Model, kernels: Sequence[Kernel], noise: float | None = None) -> list[Model]:
+    """Return models that begin at other kernels, and noise variance, those that are far from it and from each other.
+
+    A kernel in other units than those of rows and targets is no start: where it explains nothing the criterion is flat,
+    and its weak prior keeps it there. One in about the right units is left to itself.
+    """
+    found, share = [model], np.where(model.variances | (model.noise == 1.0), 0.5, 1.0)
+    for kernel in kernels:
+        other = model.elsewhere(kernel, noise)
+        if all(np.max(share * np.abs(other.begun - known.begun), initial=0.0) > _FAR for known in found):
+            found.append(other)
+    return found[1:]
+
+
+def most_starts(many: bool, others: int = 0) -> int:
+    """Return from how many starts the best is taken at most: each with more noise and a second look if ``many``.
+
+    Others, at which it begins as well, are starts of their own.
+    """
+    return (5 if many else 2) + others
 
 
 def second_look(model: Model) -> Model:
@@ -50,21 +76,22 @@ def second_look(model: Model) -> Model:
     Of inputs that matter together one may have been switched off because the other had been. Once the rest is
     explained both are told from those that do not matter.
     """
-    return model.with_theta(np.where(model.scales, np.minimum(model.theta, 0.0), model.theta))
+    return model.with_theta(np.where(model.scales, np.minimum(model.theta, model.begun), model.theta))
 
 
 def best_of_starts(
     objective: Callable[[Model], tuple[float, Floats]],
-    model: Model,
-    many: bool,
+    begun: Sequence[Model],
     iterations: int,
     watch: Callable[[Step], bool] | None = None,
+    again: bool = False,
+    tolerance: float = 1e-4,
 ) -> Climbed[Model]:
     """Maximise from each of the starts until the watch asks for an end; return the best parameters, and all steps.
 
-    With ``many`` parameters there are noisier starts too, and a second look at what has been switched off.
+    With ``again`` what has been switched off gets a second look.
     """
-    best, level, ended = Climbed(model, [], Curvature()), -np.inf, False
+    best, level, ended = Climbed(begun[0], [], Curvature()), -np.inf, False
     steps = list[Step]()
 
     def told(step: Step) -> bool:
@@ -74,16 +101,16 @@ def best_of_starts(
 
     def begin(start: Model) -> None:
         nonlocal best, level, steps
-        found = optimise(objective, start, iterations, told)
+        found = optimise(objective, start, iterations, told, tolerance)
         reached = max((step.criterion for step in found.steps), default=-np.inf)
         steps += found.steps
         if reached > level:
             best, level = found, reached
 
-    for start in starts(objective, model, many):
+    for start in begun:
         if not ended:
             begin(start)
-    again = second_look(best.model)
-    if many and not ended and not np.array_equal(again.theta, best.model.theta):
-        begin(again)
+    second = second_look(best.model)
+    if again and not ended and not np.array_equal(second.theta, best.model.theta):
+        begin(second)
     return best._replace(steps=steps)

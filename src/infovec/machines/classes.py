@@ -15,7 +15,6 @@ from ..likelihoods.classes import ClassLikelihood, against_rest
 from ..selection import Driver, InTurns
 from .one_function import FactorisedFunction, OneFunction, ProjectedFunction
 from .staged import Objective, Stage, Staged
-from .work import Doubt
 
 __all__ = ["ClassMachine", "ProjectedAgainstRest", "class_bias"]
 
@@ -59,7 +58,7 @@ class ClassMachine(Staged):
         kind = ProjectedAgainstRest if self.all_rows else FactorisedFunction
         return kind(
             replace(self.data, y=y), self.kernel, Probit(float(ndtri(share))),
-            replace(self.work, wanted=wanted), replace(self.choices, doubt=Doubt(self.choices.doubt.calibrate)),
+            replace(self.work, wanted=wanted), replace(self.choices, doubt=self.choices.doubt._replace(lapses=False)),
             self.learned,
         )  # fmt: skip
 

@@ -34,6 +34,7 @@ __all__ = [
     "missing_share",
     "mixed_kernel",
     "named",
+    "noise_beside",
     "ordinal",
     "real_score",
 ]
@@ -49,6 +50,7 @@ NULL_WIDTH: Final = 0.4
 
 _CONSTANT = 1e-13  # of the largest target: differences that are rounding
 _NOISE_SHARE = 0.1  # of the variance of real targets
+_LATENT_SHARE = 3.0  # the same of the latent function
 _Weight: TypeAlias = Floats | None
 _Maker: TypeAlias = Callable[[Floats, _Weight], Likelihood]
 _LARGE = 1e140  # whose square is a number with room to spare
@@ -221,8 +223,13 @@ def latent_variance(likelihood: Likelihood, y: Floats, weight: _Weight = None) -
     if likelihood.counts:
         return _spread(np.log(y + 0.5), weight)
     if isinstance(likelihood, Gaussian):
-        return 3.0 * _spread(y, weight)
-    return 3.0 * _robust_spread(y, weight)
+        return _LATENT_SHARE * _spread(y, weight)
+    return _LATENT_SHARE * _robust_spread(y, weight)
+
+
+def noise_beside(variance: float) -> float:
+    """Noise variance that goes with a ``latent_variance`` of real targets."""
+    return _NOISE_SHARE / _LATENT_SHARE * variance
 
 
 def centre_and_spread(robust: bool, y: Floats, weight: _Weight = None) -> tuple[float, float]:

@@ -10,10 +10,11 @@ from ..learning import (
     MOST_TRIALS,
     Model,
     can_lapse,
+    elsewhere,
     most_starts,
     separable,
 )
-from ..likelihoods import Discrete
+from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from .course import Leg
 from .machine import Machine
@@ -24,7 +25,7 @@ __all__ = ["before_last", "is_separable", "legs_of", "many_parameters", "unguide
 _UNTOLD = 4  # evaluations that find the magnitude of the length scales
 _FIRST, _FIRST_FOR_MANY, _FOR_CLASSES = 14, 80, 12  # evaluations of the first stage
 _MORE_ROWS, _SAME_ROWS, _NUMBERS = 4, 2, 6  # of a later one; of numbers there is more to learn than of labels
-_FEW_ROWS, _FEW, _FOR_COLUMNS = 1000, 18, 30  # where columns are tried with length scales of their own
+_FEW_ROWS, _FEW, _FOR_COLUMNS, _FOR_NUMBERS = 1000, 18, 30, 45  # where columns are tried with scales of their own
 _FOR_FEWER = 150  # where some of them are switched off
 _REFINING = 6  # where rows left out have a say
 _NO_GRADIENT = 0.5  # of an evaluation, without its gradient
@@ -49,16 +50,25 @@ def _leg(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> 
 def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> tuple[float, int]:
     """Evaluations with their gradients, usually and at most."""
     stage, several = plan[number], machine.n_functions > 1
-    starts = most_starts(many_parameters(model)) if number == 0 and not several else 1
+    others = len(elsewhere(model, *machine.choices.doubt.elsewhere)) if number == 0 else 0
+    starts = most_starts(many_parameters(model) and not several, others) if number == 0 else 1
+    starts -= number == 0 and several  # the magnitude of the length scales is chosen before
     most = 2 * starts * stage.iterations
-    usual = min(_usual(model, plan, number, several), most)
+    usual = min((1 + others) * _usual(model, plan, number, several), most)
     if number <= before_last(plan) and machine.choices.doubt.lapses and can_lapse(model):
         most += MOST_FOR_LAPSE
     if number == before_last(plan) and is_separable(machine, model, stage.rows):
-        usual, most = usual + (_FEW if stage.rows < _FEW_ROWS else _FOR_COLUMNS), most + MOST_FOR_COLUMNS
         many = machine.data.p > FEWEST_COLUMNS
+        usual, most = usual + _for_columns(model, stage.rows), most + MOST_FOR_COLUMNS
         return usual + _FOR_FEWER * many, most + MOST_FOR_FEWER * many
     return usual, most
+
+
+def _for_columns(model: Model, n: int) -> int:
+    """Evaluations of a climb with length scales of their own; exact ones go on to the end, and look again."""
+    if isinstance(model.likelihood, Likelihood) and model.likelihood.conjugate:
+        return _FOR_NUMBERS
+    return _FEW if n < _FEW_ROWS else _FOR_COLUMNS
 
 
 def _usual(model: Model, plan: Sequence[Stage], number: int, several: bool) -> int:

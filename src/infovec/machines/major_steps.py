@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..learning import (
     Learning,
     Model,
     Step,
+    elsewhere,
     find_scale,
     minor_steps,
     most_evaluations,
@@ -103,9 +105,11 @@ class _Search:
         """Warm up, unless that is not wanted, and go on."""
         small, warm = _small(model, large), list[Model]()
         if self.learning.warm_up:
+            others = elsewhere(model, *self.machine.choices.doubt.elsewhere)
             with limited(1):
-                scaled = find_scale(lambda trial: self._fresh(trial, small.active, small.rows), model)
+                scaled, *others = (find_scale(partial(self._fresh, small), start) for start in (model, *others))
             warm = _worth_it(model, scaled, small, large)
+            warm = [*(warm or [model]), *others] if others else warm
         many = bool(warm) and many_parameters(model)
         self._set_out([small] * (len(warm) + many) + [large])
         if warm:
@@ -135,11 +139,11 @@ class _Search:
             model = again if self.level > level else model
         return model
 
-    def _fresh(self, model: Model, wanted: int, n: int) -> tuple[float, Floats]:
+    def _fresh(self, run: _Run, model: Model) -> tuple[float, Floats]:
         """Criterion of a selection of its own, as long as there is time."""
         if self.over:
             raise InfovecError("the time is used up")
-        return FactorisedObjective(self.select(model, wanted, n), self.plan.level)(model)
+        return FactorisedObjective(self.select(model, run.active, run.rows), self.plan.level)(model)
 
     def majors(self, model: Model, run: _Run, number: int) -> Model:
         """Select and move the parameters in turn, in one of the runs; return those of the best selection."""

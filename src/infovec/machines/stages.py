@@ -10,17 +10,20 @@ import numpy as np
 from .._types import Rows
 from ..inference.cost import calibrate, predict_evaluations
 from ..learning import (
+    Climbed,
     Curvature,
     Learning,
     Model,
     Step,
     best_of_starts,
     can_lapse,
+    elsewhere,
     find_scale,
     none_wrong,
     optimise,
     separate,
     some_wrong,
+    starts,
     value_at,
 )
 from ..likelihoods import Likelihood
@@ -177,16 +180,26 @@ class _Search:
             self.model, _, self.curvature = found
 
     def _climb(self, objective: Objective, stage: Stage, first: bool) -> None:
-        """Maximise; one function also from other starts."""
-        if first and self.whole.n_functions == 1:
-            found = best_of_starts(objective, self.model, many_parameters(self.model), stage.iterations, self.watch)
+        """Maximise; at first from other starts as well."""
+        tolerance = self.whole.learning_tolerance
+        if first:
+            found = self._begin(objective, stage, tolerance)
         else:
-            model = find_scale(objective, self.model) if first else self.model
-            tolerance = self.whole.learning_tolerance
-            found = optimise(objective, model, stage.iterations, self.watch, tolerance, self.curvature)
+            found = optimise(objective, self.model, stage.iterations, self.watch, tolerance, self.curvature)
         self.model, steps, self.curvature = found
         self.level = max((step.criterion for step in steps), default=self.level)
         self._note(steps)
+
+    def _begin(self, objective: Objective, stage: Stage, tolerance: float) -> Climbed[Model]:
+        """Maximise from several starts; of many functions from one, unless the kernel may be in other units."""
+        model, others = self.model, elsewhere(self.model, *self.whole.choices.doubt.elsewhere)
+        if self.whole.n_functions > 1:
+            begun = [find_scale(objective, start) for start in (model, *others)]
+            return best_of_starts(objective, begun, stage.iterations, self.watch, tolerance=tolerance)
+        many = many_parameters(model)
+        return best_of_starts(
+            objective, starts(objective, model, many, others), stage.iterations, self.watch, again=many
+        )
 
     def _note(self, steps: Sequence[Step]) -> None:
         """Remember steps, without that of a lapse: there was none when learning began."""

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from .._types import Rows
+from ..kernels import Kernel
 from ..learning import Learning
 from ..scores import Rule
 from ..selection import Schedule
@@ -36,10 +37,17 @@ STAY: Final = Moving()
 
 
 class Doubt(NamedTuple):
-    """How far what is predicted, and what rows say, is trusted."""
+    """How far what is predicted, what rows say, and the units of a kernel that was given, are trusted."""
 
     calibrate: bool = False  # whether the certainty of predictions is found by rows left out
     lapses: bool = False  # whether labels may be taken to be wrong where that explains them better
+    suited: tuple[Kernel, ...] = ()  # kernels of its form in the units of the rows, at which learning begins as well
+    noise: float | None = None  # variance of such a start, where a likelihood with noise was given
+
+    @property
+    def elsewhere(self) -> tuple[tuple[Kernel, ...], float | None]:
+        """Where learning begins as well."""
+        return self.suited, self.noise
 
 
 @dataclass(frozen=True)

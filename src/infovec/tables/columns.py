@@ -50,6 +50,8 @@ class NumberColumn:
         """Return the numbers of a column, and which of its values are missing."""
         if self.kind == "nothing":
             return np.zeros(len(raw.values)), np.zeros(len(raw.values), dtype=bool)
+        if self.kind == "date":
+            raw = raw.as_dates() or raw
         _must_be_alike(self.name, self.kind, raw, (self.kind,))
         missing = raw.missing
         values = np.where(missing, self.fill, raw.values)
@@ -117,7 +119,9 @@ Column: TypeAlias = NumberColumn | RankColumn | CategoryColumn
 
 
 def learned(raw: Raw) -> Column:
-    """Return what is to be known of a column of training rows."""
+    """Return what is to be known of a column of training rows; texts that are all dates are dates."""
+    if not raw.listed:
+        raw = raw.as_dates() or raw
     missing = raw.missing
     some = bool(missing.any())
     if raw.kind == "nothing":

@@ -1,5 +1,6 @@
 """Columns of pandas and polars frames, neither of which need be installed."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,8 @@ def _of_polars(name: str, column: Foreign) -> Raw:
     if dtype.is_numeric() or dtype == pl.Boolean:
         return _of_numbers(name, column.cast(pl.Float64).to_numpy())
     if dtype in (pl.String, pl.Categorical, pl.Enum):
-        return Raw.of_words(name, column.cast(pl.String).to_list())
+        found = Raw.of_words(name, column.cast(pl.String).to_list())
+        return found if dtype == pl.String else replace(found, listed=True)
     if dtype in (pl.Date, pl.Datetime):
         return _of_numbers(name, _over(column.dt.epoch("us"), _DAY), "date")
     if dtype == pl.Duration:

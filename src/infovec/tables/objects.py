@@ -11,12 +11,12 @@ import numpy as np
 from .._types import Floats
 from ..errors import ParameterError
 from ..plain import printable
+from .iso import since_start
 from .raw import Raw
 
 __all__ = ["is_missing", "nested", "of_objects"]
 
 _DAY = 86400.0
-_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MISSING = ("NAType", "NaTType")
 _NAMES = {"number": "numbers", "text": "text", "date": "dates", "duration": "durations", "time": "times of day"}
 
@@ -78,8 +78,7 @@ def _days(value: Any) -> float:
         return float(value.astype("datetime64[us]").astype(np.int64)) / (1e6 * _DAY)
     if not isinstance(value, datetime.datetime):
         value = datetime.datetime(value.year, value.month, value.day)
-    value = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
-    return float((value - _EPOCH).total_seconds()) / _DAY
+    return since_start(value)
 
 
 def _long(value: Any) -> float:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 
 from .._types import Floats, Rows
+from .iso import days_of
 
 __all__ = ["Kind", "Raw", "coded", "word"]
 
@@ -27,12 +28,15 @@ class Raw:
         Numbers, NaN where one is missing; of categories the place of each among the words, -1 where it is missing.
     words : tuple of str
         Of categories; of an order from lowest to highest.
+    listed : bool
+        Whether somebody said that they are categories, so that they are no dates.
     """
 
     name: str
     kind: Kind
     values: Floats | Rows
     words: tuple[str, ...] = ()
+    listed: bool = False
 
     @property
     def missing(self) -> Any:
@@ -52,7 +56,14 @@ class Raw:
         words = tuple(word(value) for value in categories)
         kind: Kind = "rank" if ordered else "text" if all(isinstance(v, str) for v in categories) else "label"
         codes = np.asarray(codes, dtype=np.intp)
-        return cls(name, kind if np.any(codes >= 0) else "nothing", codes, words)
+        return cls(name, kind if np.any(codes >= 0) else "nothing", codes, words, listed=True)
+
+    def as_dates(self) -> "Raw | None":
+        """Return a column of texts as one of dates, if each of them is one."""
+        days = days_of(self.words) if self.kind == "text" else None
+        if days is None:
+            return None
+        return Raw(self.name, "date", np.where(self.missing, np.nan, days[self.values]))
 
 
 def word(value: Any) -> str:

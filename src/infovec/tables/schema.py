@@ -13,6 +13,7 @@ from ..persistence.values import must
 from ..plain import printable
 from ..runtime import outside
 from .columns import CategoryColumn, Column, NumberColumn, column_from_json, column_to_json, learned
+from .iso import days_of, share_of_dates
 from .raw import Raw
 
 __all__ = ["Encoded", "TableSchema"]
@@ -43,10 +44,20 @@ class TableSchema:
             raise ParameterError("no column of X has any value: there is nothing to learn from")
         if empty:
             _warn(f"{_listed(empty)} no values and will not count, whatever is there later")
+        words = [(c, raw) for c, raw in zip(found.columns, raws, strict=True) if isinstance(c, CategoryColumn)]
+        dates = [raw for _, raw in words if not raw.listed and share_of_dates(raw.words) > _SHARE]
+        for raw in dates:
+            other = next(word for word in raw.words if days_of([word]) is None)
+            _warn(
+                f"column {raw.name!r} holds dates, but not only ({printable(repr(other))}), and is taken for "
+                f"categories. As dates, what is none is missing: X[{raw.name!r}] = "
+                f'pandas.to_datetime(X[{raw.name!r}], errors="coerce")'
+            )
+        of_dates = [raw.name for raw in dates]
         names = [
-            column.name
-            for column, raw in zip(found.columns, raws, strict=True)
-            if isinstance(column, CategoryColumn) and len(column.categories) > max(_MANY, _SHARE * np.sum(~raw.missing))
+            raw.name
+            for column, raw in words
+            if raw.name not in of_dates and len(column.categories) > max(_MANY, _SHARE * np.sum(~raw.missing))
         ]
         if names:
             _warn(
