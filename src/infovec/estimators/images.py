@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from .._types import Foreign, Inputs, Rows
+from .._types import Floats, Foreign, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Discrete, Likelihood
@@ -84,7 +84,21 @@ def _machine(
     machine = model._machine(read._replace(sample=sample, targets=targets, likelihood=likelihood), inside[0])
     if machine.n_functions > 1 and not isinstance(machine, AgainstRest):
         raise ParameterError("invariances with more than two classes are for multi_class='ovr'")
+    if not machine.all_rows:
+        eligible = _of_active_rows(model.site_precision_, at, place, machine.data.n)
+        machine = replace(machine, data=replace(machine.data, eligible=eligible))
     return replace(machine, kernels=tuple(inside)) if isinstance(machine, AgainstRest) and machine.kernels else machine
+
+
+def _of_active_rows(sites: Floats, at: Rows, place: Rows, n: int) -> Mask:
+    """Return which of n rows and images are active rows or their images, for each class its own where they have such.
+
+    Where sites are those of active rows alone, the others have been found to say little (virtual support vectors).
+    """
+    found = np.zeros((n, *sites.shape[1:]), dtype=bool)
+    np.logical_or.at(found, at, sites > 0.0)
+    found[n - len(place) :] = np.tile(sites > 0.0, (len(place) // len(at), *(1,) * (sites.ndim - 1)))
+    return found
 
 
 def _images(functions: list[Function], vectors: Inputs, at: Rows, X: Inputs) -> tuple[Inputs, Rows]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from .._types import Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
@@ -36,6 +38,8 @@ class Data:
         The same number for a row and its images.
     beside : int
         Bytes of rows that are given and take no part.
+    eligible : array of bool, optional
+        Rows that selection chooses from, shape (n,), or (n, C) where classes do for themselves; None if from all.
     """
 
     X: Inputs
@@ -46,6 +50,7 @@ class Data:
     group: Rows | None = None
     beside: int = 0
     kin: Rows | None = None
+    eligible: Mask | None = None
 
     @property
     def n(self) -> int:
@@ -80,12 +85,13 @@ class Data:
 
     def first_in_line(self, size: int, besides: Rows) -> Rows:
         """Return so many rows to select from: some that are wanted besides, those held back, then by priority."""
-        if size >= self.n:
-            return np.arange(self.n)
+        rows = np.arange(self.n) if self.eligible is None else np.flatnonzero(self.eligible)
+        if size >= len(rows):
+            return rows
         first = -self.priority
         first -= self.held_back
         first[besides] -= 2.0
-        return np.sort(np.argpartition(first, size)[:size])
+        return np.sort(rows[np.argpartition(first[rows], size)[:size]])
 
     def all_but(self, left_out: Rows | None) -> Rows:
         """Return the numbers of all rows but some."""
@@ -112,7 +118,13 @@ class Data:
             X = self.given.inside[rows]  # these alone in double precision
         nothing = np.zeros(len(rows), dtype=bool)
         return replace(
-            self, X=X, y=self.y[rows], priority=self.priority[rows], held_back=nothing, group=self.groups_of(rows)
+            self,
+            X=X,
+            y=self.y[rows],
+            priority=self.priority[rows],
+            held_back=nothing,
+            group=self.groups_of(rows),
+            eligible=None,
         )
 
     def take(self, rows: Rows) -> Self:
@@ -122,7 +134,12 @@ class Data:
             priority=self.priority[rows],
             held_back=self.held_back[rows], group=self.groups_of(rows),
             kin=None if self.kin is None else self.kin[rows],
+            eligible=None if self.eligible is None else self.eligible[rows],
         )  # fmt: skip
+
+    def of_class(self, c: int) -> Self:
+        """Return the same with the rows that one class selects from."""
+        return self if self.eligible is None else replace(self, eligible=self.eligible[:, c])
 
     def _some(self, rows: Rows) -> Inputs:
         return self.X.some(rows) if isinstance(self.X, FarInputs) else self.X[rows]
@@ -130,6 +147,17 @@ class Data:
     def groups_of(self, rows: Rows) -> Rows | None:
         """Return which of some rows have equal inputs."""
         return None if self.group is None else self.group[rows]
+
+    @property
+    def left_out_with(self) -> Rows | None:
+        """The same number for rows that are left out together, of equal inputs or of one family; None if each alone."""
+        if self.kin is None or self.group is None:
+            return self.group if self.kin is None else self.kin
+        every, ones = np.arange(self.n), np.ones(2 * self.n)
+        size = int(max(self.kin.max(), self.group.max())) + 1
+        links = np.concatenate([self.kin, size + self.group]), np.tile(2 * size + every, 2)
+        graph = sparse.coo_array((ones, links), shape=(2 * size + self.n,) * 2)
+        return np.asarray(connected_components(graph, directed=False)[1][2 * size :])
 
     def real(self, rows: Rows) -> Mask:
         """Return which of some rows are no images of others: predictions will be of such."""
