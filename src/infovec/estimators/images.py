@@ -85,20 +85,20 @@ def _machine(
     if machine.n_functions > 1 and not isinstance(machine, AgainstRest):
         raise ParameterError("invariances with more than two classes are for multi_class='ovr'")
     if not machine.all_rows:
-        eligible = _of_active_rows(model.site_precision_, at, place, machine.data.n)
+        eligible = _own_images(model.site_precision_, len(images), machine.data.n)
         machine = replace(machine, data=replace(machine.data, eligible=eligible))
     return replace(machine, kernels=tuple(inside)) if isinstance(machine, AgainstRest) and machine.kernels else machine
 
 
-def _of_active_rows(sites: Floats, at: Rows, place: Rows, n: int) -> Mask:
-    """Return which of n rows and images are active rows or their images, for each class its own where they have such.
+def _own_images(sites: Floats, m: int, n: int) -> Mask:
+    """Return which of n rows, the last m images, may become active: for each class images of its own active rows only.
 
-    Where sites are those of active rows alone, the others have been found to say little (virtual support vectors).
+    Sites of the active rows, shape (d,) or (d, C), are zero where a row is not active for a class. An image of such a
+    row says as little of the class as the row does.
     """
-    found = np.zeros((n, *sites.shape[1:]), dtype=bool)
-    np.logical_or.at(found, at, sites > 0.0)
-    found[n - len(place) :] = np.tile(sites > 0.0, (len(place) // len(at), *(1,) * (sites.ndim - 1)))
-    return found
+    eligible = np.ones((n, *sites.shape[1:]), dtype=bool)
+    eligible[n - m :] = np.tile(sites > 0.0, (m // len(sites), *(1,) * (sites.ndim - 1)))
+    return eligible
 
 
 def _images(functions: list[Function], vectors: Inputs, at: Rows, X: Inputs) -> tuple[Inputs, Rows]:

@@ -12,7 +12,7 @@ from .kin import leave_out_together
 from .precision import SHARPEST_FOR_GRADIENTS, sharp_sites, too_sharp
 from .rows_left_out import left_out, left_out_of_classes
 from .settle import LOST, Inference, Sweep, Watch, astray, next_damping
-from .without_sites import MOST_ROWS, some_rows, without_kin, without_own_site
+from .without_sites import MOST_ROWS, some_rows, without_own_site
 
 __all__ = [
     "LOST",
@@ -46,6 +46,5 @@ __all__ = [
     "spreads",
     "through_active",
     "too_sharp",
-    "without_kin",
     "without_own_site",
 ]

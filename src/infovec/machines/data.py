@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from .._types import Floats, Inputs, Mask, Rows
 from ..kernels import Kernel
@@ -147,17 +145,6 @@ class Data:
     def groups_of(self, rows: Rows) -> Rows | None:
         """Return which of some rows have equal inputs."""
         return None if self.group is None else self.group[rows]
-
-    @property
-    def left_out_with(self) -> Rows | None:
-        """The same number for rows that are left out together, of equal inputs or of one family; None if each alone."""
-        if self.kin is None or self.group is None:
-            return self.group if self.kin is None else self.kin
-        every, ones = np.arange(self.n), np.ones(2 * self.n)
-        size = int(max(self.kin.max(), self.group.max())) + 1
-        links = np.concatenate([self.kin, size + self.group]), np.tile(2 * size + every, 2)
-        graph = sparse.coo_array((ones, links), shape=(2 * size + self.n,) * 2)
-        return np.asarray(connected_components(graph, directed=False)[1][2 * size :])
 
     def real(self, rows: Rows) -> Mask:
         """Return which of some rows are no images of others: predictions will be of such."""

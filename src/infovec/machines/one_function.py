@@ -158,8 +158,8 @@ class FactorisedFunction(OneFunction):
             give_back()
         evidence = log_evidence(posterior, found.y, likelihood.take(active), found.outside)
         spread = None if isinstance(likelihood, Discrete) else self._residuals(posterior, active, run.last)
-        inside, kin, telling = data.given.inside, data.left_out_with, run.telling
-        told = None if telling is None else without_own_site(posterior, active, inside, telling, kin)
+        inside, group, telling = data.given.inside, data.group, run.telling
+        told = None if telling is None else without_own_site(posterior, active, inside, telling, group)
         return stop, Result(
             posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, found.converged,
             found.sweeps, total_weight(likelihood.take(known), len(known)), self.work.dtype, spread, told, found.moves,
@@ -176,7 +176,7 @@ class FactorisedFunction(OneFunction):
 
     def _residuals(self, posterior: FactorisedPosterior, active: Rows, left: float) -> Floats:
         data, rows = self.data, some_rows(self.data.priority)
-        known = without_own_site(posterior, active, data.given.inside, rows, data.left_out_with)
+        known = without_own_site(posterior, active, data.given.inside, rows, data.group)
         return residuals(data, self.likelihood, known, rows, self.learned, left)
 
 
