@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load
 from infovec.errors import ParameterError
+from infovec.estimators import images
 from infovec.inference import leave_out_together
 from infovec.invariances import Jitter, Permutations, Rotations, Scalings, Shifts, Signs, Thickness
 from infovec.kernels import RBF
@@ -197,6 +198,21 @@ def test_classes_with_sites_on_active_rows_alone_select_images_of_their_own_acti
         others += len(set(model.active_[now & ~model.virtual_]) - set(first.active_[own]))
     assert model.virtual_.any()
     assert others > 0  # rows that were not active may still become so
+
+
+def test_a_row_and_the_images_that_a_class_selects_from_are_one_observation_of_the_class(digits):
+    X, y = digits[0][:200], digits[1][:200] % 3
+    settings = {"kernel": RBF(30.0, 100.0), "learn": None, "n_active": 30, "approximation": "factorised"}
+    model = IVMClassifier(**settings, random_state=0).fit(X, y)
+    weight = np.where(np.arange(200) < 50, 3.0, 1.0)
+    machine = images._machine(model, X, y, weight, [Shifts((8, 8))])
+    rows, sizes = machine.data.kin, set()
+    for c in range(3):
+        one = machine.machine(c)
+        here = one.data.first_in_line(machine.data.n, np.empty(0, dtype=int))
+        np.testing.assert_allclose(np.bincount(rows[here], weights=one.likelihood.weight[here]), weight, rtol=1e-12)
+        sizes |= set(np.bincount(rows[here]))
+    assert sizes == {1, 5}
 
 
 def test_other_machines_and_rounds():
