@@ -14,6 +14,7 @@ from ..kernels import Kernel
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..machines.against_rest import AgainstRest
+from ..machines.data import Families
 from ..machines.fit import Course, begin
 from ..machines.machine import Machine
 from ..shards import FarInputs
@@ -85,8 +86,8 @@ def _machine(
     if machine.n_functions > 1 and not isinstance(machine, AgainstRest):
         raise ParameterError("invariances with more than two classes are for multi_class='ovr'")
     if not machine.all_rows:
-        eligible = _own_images(model.site_precision_, len(images), machine.data.n)
-        machine = replace(machine, data=replace(machine.data, eligible=eligible))
+        families = Families(sample.rows, _own_images(model.site_precision_, len(images), machine.data.n))
+        machine = replace(machine, data=replace(machine.data, families=families))
     return replace(machine, kernels=tuple(inside)) if isinstance(machine, AgainstRest) and machine.kernels else machine
 
 
