@@ -183,3 +183,10 @@ def test_images_of_active_rows(small):
     rows = small("slh-virtual", "usps")
     assert rows["overall: error %"][0] < rows["overall, without images: error %"][0]
     assert rows["share of the active rows that are images"][0] > 0.3
+
+
+def test_images_of_active_rows_of_ten_classes_with_sites_on_these_alone(small):
+    rows = small("mnist-virtual", "mnist")
+    assert rows["with images: error %"][0] < rows["without images: error %"][0]
+    assert rows["with images: log loss"][0] < rows["without images: log loss"][0]
+    assert rows["share of the active rows that are images"][0] > 0.3

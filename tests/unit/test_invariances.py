@@ -8,10 +8,12 @@ from sklearn.datasets import load_digits
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load
 from infovec.errors import ParameterError
+from infovec.estimators import images
 from infovec.inference import leave_out_together
 from infovec.invariances import Jitter, Permutations, Rotations, Scalings, Shifts, Signs, Thickness
 from infovec.kernels import RBF
 from infovec.likelihoods import Gaussian, Probit
+from infovec.machines import class_by_class
 from infovec.machines.sample import Sample
 
 
@@ -165,6 +167,52 @@ def test_ten_classes_with_images_are_told_apart_better(digits):
         for functions in (None, [Shifts((8, 8))])
     ]
     assert errors[1] < errors[0]
+
+
+@pytest.mark.parametrize("approximation", ["projected", "factorised"])
+def test_certainty_is_told_by_so_many_rows_that_are_no_images(digits, approximation, monkeypatch):
+    X, y = digits[0][:200], digits[1][:200] % 3
+    asked = []
+    monkeypatch.setattr(class_by_class, "MOST_ROWS", 60)
+    before = class_by_class.calibrated
+    monkeypatch.setattr(class_by_class, "calibrated", lambda like, told, left: asked.append(told) or before(like, told))
+    settings = {"kernel": RBF(30.0, 100.0), "learn": None, "n_active": 80, "approximation": approximation}
+    model = IVMClassifier(**settings, invariances=Shifts((8, 8)), random_state=0).fit(X, y)
+    assert model.virtual_.any()
+    assert [len(told[0].labels) for told in asked] == [60, 60]  # with images, too, of which there are more than rows
+    assert asked[1][0].weight is None or np.all(asked[1][0].weight == 1.0)
+
+
+def test_classes_with_sites_on_active_rows_alone_select_images_of_their_own_active_rows(digits):
+    X, y = digits[0][:300], digits[1][:300] % 3
+    settings = {"kernel": RBF(30.0, 100.0), "learn": None, "n_active": 40, "approximation": "factorised"}
+    first, model = (
+        IVMClassifier(**settings, invariances=functions, random_state=0).fit(X, y)
+        for functions in (None, Shifts((8, 8)))
+    )
+    others = 0
+    for c in range(3):
+        own, now = (one.site_precision_[:, c] > 0.0 for one in (first, model))
+        assert own.sum() == now.sum() == 40
+        assert set(model.active_[now & model.virtual_]) <= set(first.active_[own])
+        others += len(set(model.active_[now & ~model.virtual_]) - set(first.active_[own]))
+    assert model.virtual_.any()
+    assert others > 0  # rows that were not active may still become so
+
+
+def test_a_row_and_the_images_that_a_class_selects_from_are_one_observation_of_the_class(digits):
+    X, y = digits[0][:200], digits[1][:200] % 3
+    settings = {"kernel": RBF(30.0, 100.0), "learn": None, "n_active": 30, "approximation": "factorised"}
+    model = IVMClassifier(**settings, random_state=0).fit(X, y)
+    weight = np.where(np.arange(200) < 50, 3.0, 1.0)
+    machine = images._machine(model, X, y, weight, [Shifts((8, 8))])
+    rows, sizes = machine.data.kin, set()
+    for c in range(3):
+        one = machine.machine(c)
+        here = one.data.first_in_line(machine.data.n, np.empty(0, dtype=int))
+        np.testing.assert_allclose(np.bincount(rows[here], weights=one.likelihood.weight[here]), weight, rtol=1e-12)
+        sizes |= set(np.bincount(rows[here]))
+    assert sizes == {1, 5}
 
 
 def test_other_machines_and_rounds():

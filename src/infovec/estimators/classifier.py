@@ -160,7 +160,8 @@ class IVMClassifier(Certifying):
     invariances : function, or list of functions, optional
         From rows to transformed rows whose target is the same, such as ``infovec.invariances.Shifts((28, 28))``. After
         the fit the images of the active rows enter with their targets, and ``n_active`` rows are selected again from
-        all of them (SLH 6.5); parameters stay as they are. A row and its images count as one observation.
+        all of them (SLH 6.5); parameters stay as they are. A row and its images count as one observation. With
+        "factorised" each of several classes selects images of its own active rows only.
     rounds : int
         How often that is done; in the second round images of images enter.
     move : bool or "auto"

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from .._types import Foreign, Inputs, Rows
+from .._types import Floats, Foreign, Inputs, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..machines.against_rest import AgainstRest
+from ..machines.data import Families
 from ..machines.fit import Course, begin
 from ..machines.machine import Machine
 from ..shards import FarInputs
@@ -84,7 +85,21 @@ def _machine(
     machine = model._machine(read._replace(sample=sample, targets=targets, likelihood=likelihood), inside[0])
     if machine.n_functions > 1 and not isinstance(machine, AgainstRest):
         raise ParameterError("invariances with more than two classes are for multi_class='ovr'")
+    if not machine.all_rows:
+        families = Families(sample.rows, _own_images(model.site_precision_, len(images), machine.data.n))
+        machine = replace(machine, data=replace(machine.data, families=families))
     return replace(machine, kernels=tuple(inside)) if isinstance(machine, AgainstRest) and machine.kernels else machine
+
+
+def _own_images(sites: Floats, m: int, n: int) -> Mask:
+    """Return which of n rows, the last m images, may become active: for each class images of its own active rows only.
+
+    Sites of the active rows, shape (d,) or (d, C), are zero where a row is not active for a class. An image of such a
+    row says as little of the class as the row does.
+    """
+    eligible = np.ones((n, *sites.shape[1:]), dtype=bool)
+    eligible[n - m :] = np.tile(sites > 0.0, (m // len(sites), *(1,) * (sites.ndim - 1)))
+    return eligible
 
 
 def _images(functions: list[Function], vectors: Inputs, at: Rows, X: Inputs) -> tuple[Inputs, Rows]:

@@ -9,6 +9,7 @@ import numpy as np
 from .._types import Rows
 from ..kernels import Kernel
 from ..learning import RestEvidence
+from ..likelihoods import Likelihood, Weighted, weighted
 from ..likelihoods.classes import OneAgainstRest
 from ..posterior import FactorisedPosterior, ProjectedPosterior
 from ..runtime import StopReason
@@ -16,6 +17,7 @@ from ..selection import Patience
 from .budget import Needs, Sizes, inference_need, selection_need
 from .class_by_class import Separate, SeparateClasses, rows_that_tell, together
 from .classes import ClassMachine
+from .data import Data
 from .one_function import OneFunction
 from .plan import Plan
 from .result import Result
@@ -72,7 +74,7 @@ class AgainstRest(ClassMachine):
         return replace(
             one,
             data=data,
-            likelihood=self.likelihood.of_class(c),
+            likelihood=_one_observation(self.likelihood.of_class(c), data),
             kernel=self.kernels[c] if self.kernels else self.kernel,
         )
 
@@ -160,6 +162,15 @@ class FactorisedAgainstRest(AgainstRest):
     all_rows = False
     may_move = False
     refinable = Refine(exchange=True, by_evidence=True, sweeps=True)
+
+
+def _one_observation(likelihood: Likelihood, data: Data) -> Likelihood:
+    """Return a likelihood by which a row and those of its images that a class selects from are one observation."""
+    if data.kin is None or data.eligible is None or not isinstance(likelihood, Weighted):
+        return likelihood
+    taking_part = np.bincount(data.kin, weights=data.eligible)[data.kin]
+    weight = likelihood.weight * data.count(np.arange(data.n)) / taking_part
+    return weighted(likelihood.likelihood, weight)
 
 
 def _gravity(reason: StopReason) -> int:

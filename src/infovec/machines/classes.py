@@ -57,7 +57,7 @@ class ClassMachine(Staged):
         share = np.clip(np.average(y > 0.0, weights=count), 0.5 / len(y), 1.0 - 0.5 / len(y))
         kind = ProjectedAgainstRest if self.all_rows else FactorisedFunction
         return kind(
-            replace(self.data, y=y), self.kernel, Probit(float(ndtri(share))),
+            replace(self.data.of_class(c), y=y), self.kernel, Probit(float(ndtri(share))),
             replace(self.work, wanted=wanted), replace(self.choices, doubt=self.choices.doubt._replace(lapses=False)),
             self.learned,
         )  # fmt: skip

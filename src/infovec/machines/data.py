@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -11,10 +11,22 @@ from ..kernels import Kernel
 from ..shards import FarInputs, SomeRows
 from .sample import Sample
 
-__all__ = ["Data"]
+__all__ = ["Data", "Families"]
 
 _OFFSET_ROWS = 100  # by which it is found out how inputs have been moved
 _ROUNDING = 1e-6  # share of a column, for single precision
+
+
+class Families(NamedTuple):
+    """Rows with their images."""
+
+    kin: Rows  # the same number for a row and its images
+    eligible: Mask | None = None
+    """Rows that selection chooses from, shape (n,), or (n, C) where classes do for themselves; None if from all."""
+
+    def take(self, rows: Rows) -> Self:
+        """Return those of some rows."""
+        return self._replace(kin=self.kin[rows], eligible=None if self.eligible is None else self.eligible[rows])
 
 
 @dataclass(frozen=True)
@@ -32,8 +44,8 @@ class Data:
         Rows that never become active: they tell how well others are predicted.
     group : array of int, optional
         The same number for rows of equal inputs.
-    kin : array of int, optional
-        The same number for a row and its images.
+    families : Families, optional
+        Rows with their images; None if there are no images.
     beside : int
         Bytes of rows that are given and take no part.
     """
@@ -45,7 +57,17 @@ class Data:
     held_back: Mask
     group: Rows | None = None
     beside: int = 0
-    kin: Rows | None = None
+    families: Families | None = None
+
+    @property
+    def kin(self) -> Rows | None:
+        """The same number for a row and its images."""
+        return None if self.families is None else self.families.kin
+
+    @property
+    def eligible(self) -> Mask | None:
+        """Rows that selection chooses from; None if from all."""
+        return None if self.families is None else self.families.eligible
 
     @property
     def n(self) -> int:
@@ -80,12 +102,13 @@ class Data:
 
     def first_in_line(self, size: int, besides: Rows) -> Rows:
         """Return so many rows to select from: some that are wanted besides, those held back, then by priority."""
-        if size >= self.n:
-            return np.arange(self.n)
+        rows = np.arange(self.n) if self.eligible is None else np.flatnonzero(self.eligible)
+        if size >= len(rows):
+            return rows
         first = -self.priority
         first -= self.held_back
         first[besides] -= 2.0
-        return np.sort(np.argpartition(first, size)[:size])
+        return np.sort(rows[np.argpartition(first[rows], size)[:size]])
 
     def all_but(self, left_out: Rows | None) -> Rows:
         """Return the numbers of all rows but some."""
@@ -112,7 +135,13 @@ class Data:
             X = self.given.inside[rows]  # these alone in double precision
         nothing = np.zeros(len(rows), dtype=bool)
         return replace(
-            self, X=X, y=self.y[rows], priority=self.priority[rows], held_back=nothing, group=self.groups_of(rows)
+            self,
+            X=X,
+            y=self.y[rows],
+            priority=self.priority[rows],
+            held_back=nothing,
+            group=self.groups_of(rows),
+            families=None,
         )
 
     def take(self, rows: Rows) -> Self:
@@ -121,8 +150,14 @@ class Data:
             self, X=self._some(rows), y=self.y[rows], given=self.given.take(rows, copied=False),
             priority=self.priority[rows],
             held_back=self.held_back[rows], group=self.groups_of(rows),
-            kin=None if self.kin is None else self.kin[rows],
+            families=None if self.families is None else self.families.take(rows),
         )  # fmt: skip
+
+    def of_class(self, c: int) -> Self:
+        """Return the same with the rows that one class selects from."""
+        if self.families is None or self.eligible is None:
+            return self
+        return replace(self, families=self.families._replace(eligible=self.eligible[:, c]))
 
     def _some(self, rows: Rows) -> Inputs:
         return self.X.some(rows) if isinstance(self.X, FarInputs) else self.X[rows]

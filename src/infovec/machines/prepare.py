@@ -20,7 +20,7 @@ from ..scores import Rule
 from ..selection import Schedule
 from ..shards import HERE, FarInputs, IndexRule, Places, Refill, View
 from .budget import Sizes, within
-from .data import Data
+from .data import Data, Families
 from .defaults import column_spreads
 from .machine import SMALL_STUBS, Machine
 from .moving import check_moving
@@ -144,8 +144,9 @@ def prepare(
     learns = settings.learning is not None
     calibrate = learns and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
     blur = n_functions == 1 and (not calibrate or has_categories(kernel)) if settings.blur is None else settings.blur
+    families = None if sample.kin is None else Families(sample.kin)
     machine = kind(
-        Data(X, y, sample, priority, held_back, sample.group, kin=sample.kin), kernel, likelihood,
+        Data(X, y, sample, priority, held_back, sample.group, families=families), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
         Choices(settings.rule, blur, Doubt(calibrate, settings.lapses and n >= _FEWEST_TO_DOUBT),
                 settings.keep, places, settings.dtype, settings.refine, Moving(settings.move, settings.learning)),

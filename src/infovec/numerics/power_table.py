@@ -13,12 +13,12 @@ from .quadrature import TiltedMoments
 
 __all__ = ["LARGEST", "SMALLEST", "PowerTable", "Quadrature", "power_table"]
 
-SMALLEST, LARGEST = 0.25, 5.0
+SMALLEST, LARGEST = 0.1, 5.0
 """Powers that are tabulated: those of others bend too much."""
 
-_ENDS = -8.0, 10.0  # of the table, in deviations
+_LEFT, _RIGHT = -8.0, 10.0  # ends of the table, in deviations; the right one of powers from one
 _LEAST = -6.5  # from which on it is used: a spline is worst at its ends; to the right of them nothing is left of R
-_SIZE = 220, 56
+_STEPS, _SIZE = 12.2, 56  # in a deviation, and in a
 
 Quadrature = Callable[[Floats, Floats, Floats], TiltedMoments]
 
@@ -48,7 +48,7 @@ class PowerTable(NamedTuple):
         c = np.sqrt((1.0 + var) / (var + 1.0 / self.power))
         h = hazard(c * t)
         rest = np.zeros((3, len(t)))
-        here = np.flatnonzero(t < _ENDS[1])
+        here = np.flatnonzero(t < _right(self.power))
         rest[:, here] = [self.surface.ev(t[here], a[here], dx=k) for k in range(3)]
         log_z, g = log_ndtr(c * t) + rest[0], q * (c * h + rest[1])
         nu = q**2 * (c**2 * h * hazard_excess(c * t, h) - rest[2])
@@ -58,10 +58,16 @@ class PowerTable(NamedTuple):
 @lru_cache(maxsize=64)
 def power_table(power: float, by_quadrature: Quadrature) -> PowerTable:
     """Return the table of a power, made once."""
-    t, a = np.linspace(*_ENDS, _SIZE[0]), np.linspace(0.0, 1.0, _SIZE[1])
+    right = _right(power)
+    t, a = np.linspace(_LEFT, right, round(_STEPS * (right - _LEFT))), np.linspace(0.0, 1.0, _SIZE)
     var = (a[1:] ** -2 - 1.0) / max(power, 1.0)
     T, var = (grid.ravel() for grid in np.meshgrid(t, var, indexing="ij"))
     whole = by_quadrature(T * np.sqrt(1.0 + var), var, np.full(T.size, power)).log_z
     rest = whole - log_ndtr(np.sqrt((1.0 + var) / (var + 1.0 / power)) * T)
     rest = np.column_stack([np.zeros(len(t)), rest.reshape(len(t), -1)])  # of a Gaussian without end nothing is left
     return PowerTable(power, RectBivariateSpline(t, a, rest, kx=5, ky=5, s=0.0))
+
+
+def _right(power: float) -> float:
+    """Where the table ends: a root of small powers in c carries R further."""
+    return _RIGHT / min(power, 1.0) ** 0.5
