@@ -14,7 +14,7 @@ from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
-from ..likelihoods import Discrete, Gaussian, Likelihood, StudentT, plain
+from ..likelihoods import Gaussian, Likelihood, StudentT, Transformed, plain
 from ..likelihoods.mixtures import quantile
 from ..machines.defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
 from ..machines.fit import Ended
@@ -30,6 +30,7 @@ from .lazy import for_far_rows
 from .outputs import SeveralTargets, for_each_target
 from .records import in_files
 from .score_method import MethodBesideParameter
+from .targets import transform_of
 from .tasks import grouped, with_groups
 from .values import given_kernel
 
@@ -53,6 +54,12 @@ class IVMRegressor(RegressorMixin, SeveralTargets):  # type: ignore[misc]
     score : {"auto", "entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.
+    target : {"identity", "auto", "log", "yeo-johnson"}
+        Monotone transform of the targets around which there is noise: for prices, waiting times and others that spread
+        unevenly. The power of Yeo and Johnson's is found by the evidence of some of the rows; "auto" takes what
+        evidence and rows left out agree on, if ``kernel`` and ``likelihood`` are left to names, "gaussian" the latter.
+        Predictions are of the target itself; ``kernel_`` and the latent function are in the unit of the transform,
+        which ``likelihood_`` names (``Transformed``).
     approximation, n_active, learn, block_size, pool_size, initial, selection, blur, refine, max_memory, max_time, \
 dtype, n_jobs, warm_start, callback, random_state, verbose, invariances, rounds, move
         As for IVMClassifier.
@@ -107,6 +114,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         invariances: Invariances = None,
         rounds: int = 1,
         move: str | bool = False,
+        target: str = "identity",
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
@@ -115,6 +123,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
             n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
             invariances=invariances, rounds=rounds, move=move,
         )  # fmt: skip
+        self.target = target
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -126,10 +135,6 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         sample, likelihood = self._in_unit(self._sample(inputs, numbers, sample_weight))
         targets = sample.unit.inside(sample.y, self.learn is not None)
         likelihood = named(REAL_LIKELIHOODS, likelihood, targets, sample.weight)
-        if isinstance(likelihood, Discrete):
-            raise ParameterError(
-                f"{type(likelihood).__name__} is a likelihood for classes; use IVMClassifier or IVMOrdinalClassifier"
-            )
         sample.weigh(likelihood, targets)  # checks them before their logarithm is taken
         score = vars(self)["score"]
         score = real_score(likelihood) if isinstance(score, str) and score == "auto" else score
@@ -137,16 +142,17 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
 
     def _in_unit(self, sample: Sample) -> tuple[Sample, str | Likelihood]:
         """Choose the unit that the fit works in, where everything that was given can be said in another one."""
-        given, kernel = self.likelihood, given_kernel(self.kernel)
-        some = named(REAL_LIKELIHOODS, given, np.zeros(1))
+        transform, given = transform_of(self, sample)
+        kernel, some = given_kernel(self.kernel), named(REAL_LIKELIHOODS, given, np.zeros(1))
+        unit = Unit() if transform is None else Unit.of_transform(transform, sample.y, sample.weight)
         if (
             (isinstance(self.learn, Learning) and self.learn.has_units)
             or some.in_unit(0.0, 1.0) is None
             or (kernel is not None and kernel.times(1.0) is None)
         ):
-            return sample, given
-        robust = not isinstance(plain(some), Gaussian)
-        unit = Unit.of(sample.y, *centre_and_spread(robust, sample.y, sample.weight))
+            return replace(sample, unit=unit), given
+        robust, y = not isinstance(plain(some), Gaussian), unit.transformed(sample.y)
+        unit = unit.of(y, *centre_and_spread(robust, y, sample.weight))
         if isinstance(given, Likelihood):
             unit, given = unit.likelihood(given)
         return replace(sample, unit=unit), given
@@ -185,13 +191,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
                 stacklevel=outside(),
             )
         elif np.any(np.isinf(mean)) or (return_std and np.any(np.isinf(var))):
-            row = int(np.argmax(np.isinf(mean) | np.isinf(var)))
-            warnings.warn(
-                f"the prediction for row {row} is infinite, since its mean or variance is beyond the largest number: "
-                "the model knows next to nothing of that row. Give a kernel of smaller variance, or a unit of the "
-                "targets that makes them smaller, or ask predict_latent",
-                stacklevel=outside(),
-            )
+            warnings.warn(_infinite(noise, mean, var), stacklevel=outside())
         return (mean, np.sqrt(var)) if return_std else mean
 
     def _target(self, X: object) -> tuple[Floats, Floats]:
@@ -268,3 +268,19 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         assert_all_finite(targets, input_name="y")
         check_consistent_length(mean, targets)
         return self.likelihood_.for_new_rows().log_predictive(targets, mean, var)
+
+
+def _infinite(noise: Likelihood, mean: Floats, var: Floats) -> str:
+    """Say why a mean or a standard deviation is infinite, and what to ask instead."""
+    if isinstance(noise, Transformed):
+        what = "mean" if np.any(np.isinf(mean)) else "standard deviation"
+        return (
+            f"the {what} of the target is infinite, since {noise.likelihood!r} around its transform has tails that are "
+            "too heavy for one. Ask predict_quantiles, whose median always exists, or fit with likelihood='gaussian'"
+        )
+    row = int(np.argmax(np.isinf(mean) | np.isinf(var)))
+    return (
+        f"the prediction for row {row} is infinite, since its mean or variance is beyond the largest number: "
+        "the model knows next to nothing of that row. Give a kernel of smaller variance, or a unit of the "
+        "targets that makes them smaller, or ask predict_latent"
+    )

@@ -117,6 +117,7 @@ PARAMS: Final[dict[str, Check]] = {
     "verbose": _any_of("a number", _flag, _real),
     "invariances": _any_of("None", _nothing, callable, lambda v: isinstance(v, list | tuple) and all(map(callable, v))),
     "move": _any_of("true, false or a text", _flag, _text),
+    "target": _one_of("auto", "identity", "log", "yeo-johnson"),
     "rounds": _any_of("a whole number", _whole),
 }
 """The check of every constructor parameter, by name."""
