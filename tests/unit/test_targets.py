@@ -1,9 +1,12 @@
 """Transforms of targets: densities, means and models, against other libraries, quadrature and fits by hand."""
 
+import json
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 from fixed import IVMRegressor
 from oracles import expected_by_panels, fd_gradient, gaussian_log_density, tilted_by_panels
 from scipy import integrate, stats
@@ -11,7 +14,9 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 
 import infovec
+from infovec.cli.commands import infovec as command_line
 from infovec.errors import ParameterError
+from infovec.estimators.targets import TARGETS
 from infovec.kernels import RBF, Bias
 from infovec.likelihoods import (
     Gaussian,
@@ -440,3 +445,34 @@ def test_densities_of_models_integrate_to_one():
     grid = np.linspace(-20.0, 60.0, 20_001)
     log_p = model.log_density(np.repeat(NEW[:1], len(grid), axis=0), grid)
     assert logsumexp(log_p) + np.log(grid[1] - grid[0]) == pytest.approx(0.0, abs=1e-3)
+
+
+def test_the_command_line_takes_transforms(tmp_path):
+    table = np.column_stack([X, Y])
+    np.savetxt(tmp_path / "prices.csv", table, delimiter=",", header="a,b,c,price", comments="")
+    options = ["fit", str(tmp_path / "prices.csv"), "-t", "price", "-o", str(tmp_path / "m.ivm"), "--quiet"]
+    for transform in TARGETS:
+        result = CliRunner().invoke(command_line, [*options, "--active", "40", "--transform", transform])
+        assert result.exit_code == 0, result.output
+        likelihood = infovec.load(tmp_path / "m.ivm").likelihood_
+        assert isinstance(likelihood, Transformed) == (transform != "identity")
+    result = CliRunner().invoke(
+        command_line, ["evaluate", str(tmp_path / "m.ivm"), str(tmp_path / "prices.csv"), "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    model = infovec.load(tmp_path / "m.ivm")
+    figures = json.loads(result.stdout)
+    log_density = model.log_density(pd.DataFrame(X, columns=list("abc")), Y).mean()
+    assert figures["log_density"]["value"] == pytest.approx(log_density, rel=1e-4)
+
+
+def test_a_cluster_of_one_process_gives_the_same_model():
+    dask = pytest.importorskip("dask.array")
+    distributed = pytest.importorskip("distributed")
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
+        far = IVMRegressor(target="auto", **{**SETTINGS, "learn": "ep"}).fit(
+            dask.from_array(X, 40), dask.from_array(Y, 40)
+        )
+    near = IVMRegressor(target="auto", **SETTINGS).fit(X, Y)
+    assert far.likelihood_.transform == near.likelihood_.transform == Log()
+    np.testing.assert_allclose(far.predict(NEW), near.predict(NEW), rtol=1e-3)

@@ -1,10 +1,10 @@
 """The transform of real targets that a user asks for, or that the data ask for."""
 
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Foreign
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Discrete, Gaussian, Laplace, Likelihood, StudentT, Transformed, plain
@@ -22,7 +22,7 @@ TARGETS: Final = ("auto", "identity", "log", "yeo-johnson")
 _LEAST = 0.5  # power where noise has heavy tails: targets that have a mean whatever is learned
 
 
-def transform_of(model: Any, sample: Sample) -> tuple[Monotone | None, str | Likelihood]:
+def transform_of(model: Foreign, sample: Sample) -> tuple[Monotone | None, str | Likelihood]:
     """Return the transform of the targets, if there is one, and the likelihood of what they then are."""
     check_choice("target", model.target, TARGETS)
     given: str | Likelihood = model.likelihood
@@ -66,7 +66,7 @@ def _check_positive(transform: Monotone, sample: Sample) -> None:
         )
 
 
-def _trial(model: Any, sample: Sample) -> Trial:
+def _trial(model: Foreign, sample: Sample) -> Trial:
     """Return a small dense model of some rows, with the kernel that was given or one of the default form."""
     check_kernel(model.kernel)
     at = some_rows(len(sample.y))
