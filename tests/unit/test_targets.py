@@ -402,6 +402,32 @@ def test_what_is_told_later():
     np.testing.assert_allclose(*scores, rtol=1e-6)
 
 
+def test_rows_on_top_of_a_model_from_a_file(tmp_path):
+    models = [IVMRegressor(target="log", **SETTINGS).fit(X[:140], Y[:140])]
+    models.append(IVMRegressor(**SETTINGS).fit(X[:140], np.log(Y[:140])))
+    for number, model in enumerate(models):
+        model.save(tmp_path / f"{number}.ivm")
+        targets = np.log(Y[140:]) if number else Y[140:]
+        models[number] = infovec.load(tmp_path / f"{number}.ivm").tell(X[140:], targets)
+    np.testing.assert_allclose(models[0].predict_latent(NEW), models[1].predict_latent(NEW), rtol=1e-6)
+    assert models[0].log_evidence_ == pytest.approx(models[1].log_evidence_ - np.sum(np.log(Y)), abs=1e-6)
+
+
+def test_what_columns_are_worth_does_not_depend_on_who_takes_the_logarithm():
+    model, by_hand = IVMRegressor(target="log", **SETTINGS).fit(X, Y), IVMRegressor(**SETTINGS).fit(X, np.log(Y))
+    np.testing.assert_allclose(model.feature_importances_, by_hand.feature_importances_, rtol=1e-6)
+    np.testing.assert_allclose(model.relevances().relevance, by_hand.relevances().relevance, rtol=1e-6)
+
+
+def test_a_model_that_grows():
+    model = IVMRegressor(target="log", warm_start=True, **{**SETTINGS, "n_active": 20}).fit(X, Y)
+    before = model.log_density(NEW, YNEW).mean()
+    model.grow(20)
+    assert model.likelihood_.transform == Log()
+    assert len(model.active_) == 40
+    assert model.log_density(NEW, YNEW).mean() > before - 0.05
+
+
 def test_several_targets_have_transforms_of_their_own():
     both = np.stack([Y, np.log(Y)], axis=1)
     model = IVMRegressor(target="auto", **SETTINGS).fit(X, both)
