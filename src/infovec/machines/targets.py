@@ -20,7 +20,7 @@ _FACTORS = (0.25, 0.4, 0.63, 1.0, 1.6, 2.5)  # times which columns are taken as 
 _RATIOS = 10.0 ** np.linspace(-4.0, 1.0, 26)  # of the noise to the variance of the function
 _BIAS = 10.0  # variance of a constant beside that of the function
 _GRID, _STEPS = np.linspace(0.0, 2.0, 9), (0.125, 0.0625, 0.03125)  # of the power, and halving around the best
-_SURE, _WORSE = 2.0, 1.05  # standard errors of what rows left out gain, and their squared error at most
+_SURE, _WORSE = 2.0, 1.1  # standard errors of what rows left out gain, and their squared error beside the least
 _IDENTITY, _LITTLE = YeoJohnson(), 1e-200
 
 
@@ -28,6 +28,13 @@ class _Level(NamedTuple):
     evidence: float
     factor: int
     ratio: float
+
+
+class _Tried(NamedTuple):
+    evidence: float
+    sure: bool  # whether rows left out are more probable
+    error: float  # their mean squared error
+    transform: Monotone
 
 
 @dataclass(frozen=True)
@@ -125,24 +132,22 @@ class Trial:
         """Return the candidate of the highest evidence that rows left out agree with, or None.
 
         They agree when their log density is higher than without a transform by more than chance, and the squared error
-        of the mean hardly larger.
+        of the mean not much larger than the least there is.
         """
         before, squares = self.left_out(_IDENTITY)
-        ranked = sorted(((self.level(one).evidence, number, one) for number, one in enumerate(candidates)), key=_first)
-        for evidence, _, one in reversed(ranked):
-            if evidence <= self.level(_IDENTITY).evidence:
-                return None
+        most, tried = self.level(_IDENTITY).evidence, list[_Tried]()
+        least = self._mean(squares)
+        for one in candidates:
             after, errors = self.left_out(one)
-            gain = after - before
-            mean = float(np.average(gain, weights=self.weight))
-            error = np.sqrt(np.average((gain - mean) ** 2, weights=self.weight) / self.weight.sum())
-            if mean > _SURE * error and np.sum(self.weight * errors) <= _WORSE * np.sum(self.weight * squares):
-                return one
-        return None
+            gain, error = after - before, self._mean(errors)
+            mean, least = self._mean(gain), min(least, error)
+            chance = np.sqrt(self._mean((gain - mean) ** 2) / self.weight.sum())
+            tried.append(_Tried(self.level(one).evidence, mean > _SURE * chance, error, one))
+        passed = [one for one in tried if one.sure and one.evidence > most and one.error <= _WORSE * least]
+        return max(passed, key=lambda one: one.evidence).transform if passed else None
 
-
-def _first(ranked: tuple[float, int, Monotone]) -> tuple[float, int]:
-    return ranked[:2]
+    def _mean(self, values: Floats) -> float:
+        return float(np.average(values, weights=self.weight))
 
 
 def some_rows(n: int) -> Rows:
