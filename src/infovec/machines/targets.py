@@ -1,6 +1,6 @@
 """A monotone transform of real targets, by the evidence and the rows left out of a small dense model."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -32,9 +32,8 @@ class _Level(NamedTuple):
 
 class _Tried(NamedTuple):
     evidence: float
-    sure: bool  # whether rows left out are more probable
+    log_density: Floats  # of rows left out
     error: float  # their mean squared error
-    transform: Monotone
 
 
 @dataclass(frozen=True)
@@ -128,23 +127,26 @@ class Trial:
             found = best(p for p in (found, found - step, found + step) if least <= p <= 2.0 - least)
         return YeoJohnson(float(found), centre, scale)
 
-    def better(self, candidates: Iterable[Monotone]) -> Monotone | None:
-        """Return the candidate of the highest evidence that rows left out agree with, or None.
+    def better(self, candidates: Sequence[Monotone]) -> Monotone | None:
+        """Return the last candidate that is better than what was best before it, no transform to begin with.
 
-        They agree when their log density is higher than without a transform by more than chance, and the squared error
-        of the mean not much larger than the least there is.
+        It is where its evidence is higher, rows left out are more probable by more than chance, and the squared error
+        of their means is not much larger than the least so far.
         """
-        before, squares = self.left_out(_IDENTITY)
-        most, tried = self.level(_IDENTITY).evidence, list[_Tried]()
-        least = self._mean(squares)
-        for one in candidates:
-            after, errors = self.left_out(one)
-            gain, error = after - before, self._mean(errors)
-            mean, least = self._mean(gain), min(least, error)
+        best, found = self._tried(_IDENTITY), None
+        least = best.error
+        for candidate in candidates:
+            one = self._tried(candidate)
+            gain = one.log_density - best.log_density
+            mean, least = self._mean(gain), min(least, one.error)
             chance = np.sqrt(self._mean((gain - mean) ** 2) / self.weight.sum())
-            tried.append(_Tried(self.level(one).evidence, mean > _SURE * chance, error, one))
-        passed = [one for one in tried if one.sure and one.evidence > most and one.error <= _WORSE * least]
-        return max(passed, key=lambda one: one.evidence).transform if passed else None
+            if one.evidence > best.evidence and mean > _SURE * chance and one.error <= _WORSE * least:
+                best, found = one, candidate
+        return found
+
+    def _tried(self, transform: Monotone) -> _Tried:
+        log_density, squares = self.left_out(transform)
+        return _Tried(self.level(transform).evidence, log_density, self._mean(squares))
 
     def _mean(self, values: Floats) -> float:
         return float(np.average(values, weights=self.weight))
