@@ -34,7 +34,7 @@ CONFIRMED_ON = ("yacht", "autompg", "triazines", "pyrimidines", "abalone", "cali
                 "elevators", "protein")  # fmt: skip
 SETTINGS = {
     "targets": ("target", ("identity", "auto", "yeo-johnson")),
-    "kernels": ("kernel", ("rbf", "matern", "rbf + matern")),
+    "kernels": ("kernel", ("rbf", "matern", "rbf + matern", "auto")),
 }
 TABLE_SETS = (*COVERAGE_SETS, "bike", "pol", "pumadyn32nm")
 PEERS = ("infovec", "ridge", "boosting", "forest", "gp")

@@ -10,16 +10,16 @@ from ..kernels import Kernel
 from ..likelihoods import Discrete, Gaussian, Laplace, Likelihood, StudentT, Transformed, plain
 from ..machines.defaults import REAL_LIKELIHOODS, default_kernel, named
 from ..machines.sample import Sample
-from ..machines.targets import Trial, power_of, some_rows, transform_for
+from ..machines.targets import LEAST, Trial, power_of, some_rows, transform_for
 from ..numerics.monotone import Log, Monotone
-from .settings import check_choice, check_kernel
+from .settings import check_choice
 from .tasks import codes_of, gaps_of, kernel_on
 from .values import form_of, given_kernel
 
 __all__ = ["TARGETS", "transform_of"]
 
 TARGETS: Final = ("auto", "identity", "log", "yeo-johnson")
-_LEAST = 0.5  # power where noise has heavy tails: targets that have a mean whatever is learned
+_HEAVY = 0.5  # power where noise has heavy tails: targets that have a mean whatever is learned
 
 
 def transform_of(model: Foreign, sample: Sample) -> tuple[Monotone | None, str | Likelihood]:
@@ -52,7 +52,7 @@ def transform_of(model: Foreign, sample: Sample) -> tuple[Monotone | None, str |
     if model.target == "log":
         _check_positive(Log(), sample)
         return Log(), given
-    return power_of(_trial(model, sample), 0.0 if isinstance(some, Gaussian) else _LEAST), given
+    return power_of(_trial(model, sample), LEAST if isinstance(some, Gaussian) else _HEAVY), given
 
 
 def _check_positive(transform: Monotone, sample: Sample) -> None:
@@ -68,7 +68,6 @@ def _check_positive(transform: Monotone, sample: Sample) -> None:
 
 def _trial(model: Foreign, sample: Sample) -> Trial:
     """Return a small dense model of some rows, with the kernel that was given or one of the default form."""
-    check_kernel(model.kernel)
     at = some_rows(len(sample.y))
     X, weight = sample.X[at], None if sample.weight is None else sample.weight[at]
     y: Floats = np.asarray(sample.y[at], dtype=np.float64)

@@ -12,7 +12,7 @@ from ..likelihoods import Gaussian, Log, Transformed, YeoJohnson
 from ..numerics.monotone import Monotone
 from .defaults import centre_and_spread
 
-__all__ = ["Trial", "power_of", "some_rows", "transform_for"]
+__all__ = ["LEAST", "Trial", "power_of", "some_rows", "transform_for"]
 
 _MOST, _FEWEST = 400, 30  # rows that are looked at, and that are needed
 _GOLDEN = 0.6180339887498949  # of the rows from one to the next: all parts of them, and no period
@@ -21,6 +21,9 @@ _RATIOS = 10.0 ** np.linspace(-4.0, 1.0, 26)  # of the noise to the variance of 
 _BIAS = 10.0  # variance of a constant beside that of the function
 _GRID, _STEPS = np.linspace(0.0, 2.0, 9), (0.125, 0.0625, 0.03125)  # of the power, and halving around the best
 _SURE, _WORSE = 2.0, 1.1  # standard errors of what rows left out gain, and their squared error beside the least
+LEAST = 0.25
+"""Power of Yeo and Johnson's transform, and what two is more than it: targets then grow with the fourth power of their
+transforms at most, and the mean of a row of which nothing is known is no exponential of its variance."""
 _IDENTITY, _LITTLE = YeoJohnson(), 1e-200
 
 
@@ -168,7 +171,7 @@ def transform_for(trial: Trial) -> Monotone | None:
     """Return the transform that targets ask for, if they do."""
     if len(trial.y) < _FEWEST or np.ptp(trial.y) == 0.0:
         return None
-    candidates: list[Monotone] = [power_of(trial, 0.0)]
+    candidates: list[Monotone] = [power_of(trial, LEAST)]
     return trial.better([*candidates, Log()] if trial.y.min() > 0.0 else candidates)
 
 
