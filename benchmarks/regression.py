@@ -3,6 +3,8 @@
     python -m benchmarks.regression units       ten real sets, y in units of 1e-12 to 1e12 and far from zero; columns
     python -m benchmarks.regression coverage    68 and 95 % intervals on twelve real and eight made sets
     python -m benchmarks.regression table       R² and CPU seconds of IVMRegressor() and its peers at their defaults
+    python -m benchmarks.regression targets     the same of IVMRegressor(target=...), with the log density; medians
+    python -m benchmarks.regression kernels     the same of IVMRegressor(kernel=...)
     python -m benchmarks.regression noise       noise of 1e-1 to 1e-6 of the signal, single precision against double
 
 Quantiles are those of ``predict_quantiles``; beside them what the mean and the standard deviation of ``predict`` would
@@ -19,12 +21,21 @@ import numpy as np
 
 from .tasks import arrays
 
-__all__ = ["COVERAGE_SETS", "MADE", "UNIT_SETS", "coverage", "main", "noise", "rows_of", "table", "units"]
+__all__ = [
+    "COVERAGE_SETS", "MADE", "UNIT_SETS", "coverage", "main", "noise", "rows_of", "settings", "table", "units",
+]  # fmt: skip
 
 UNIT_SETS = ("autompg", "housing", "machine_cpu", "yacht", "concrete", "airfoil", "abalone", "bank8fm", "kin8nm",
              "triazines")  # fmt: skip
 COVERAGE_SETS = ("housing", "autompg", "machine_cpu", "yacht", "concrete", "airfoil", "abalone", "bank8fm", "kin8nm",
                  "cpu_small", "california", "elevators")  # fmt: skip
+CHOSEN_ON = ("machine_cpu", "housing", "concrete", "airfoil", "wisconsin_prog", "bank8fm", "kin8nm", "pol")
+CONFIRMED_ON = ("yacht", "autompg", "triazines", "pyrimidines", "abalone", "california", "cpu_small", "bike",
+                "elevators", "protein")  # fmt: skip
+SETTINGS = {
+    "targets": ("target", ("identity", "auto", "yeo-johnson")),
+    "kernels": ("kernel", ("rbf", "matern", "rbf + matern", "auto")),
+}
 TABLE_SETS = (*COVERAGE_SETS, "bike", "pol", "pumadyn32nm")
 PEERS = ("infovec", "ridge", "boosting", "forest", "gp")
 MOST_GP = 1000  # rows of GaussianProcessRegressor, which looks at all of them
@@ -113,10 +124,10 @@ def units(sets: tuple[str, ...], most: int) -> Iterator[str]:
         columns = 10.0 ** np.random.default_rng(1).uniform(-8, 8, X.shape[1])
         for likelihood in ("gaussian", "laplace", "student_t"):
             for dtype in ("float64", "float32"):
-                settings = {"likelihood": likelihood, "dtype": dtype}
-                whole = _told(X, y, Z, 1.0, 0.0, **settings)
-                other = [_told(X, y, Z, unit, offset * y.std() * unit, **settings) for unit, offset in UNITS]
-                other.append(_told(columns * X, y, columns * Z, 1.0, 0.0, **settings))
+                given = {"likelihood": likelihood, "dtype": dtype}
+                whole = _told(X, y, Z, 1.0, 0.0, **given)
+                other = [_told(X, y, Z, unit, offset * y.std() * unit, **given) for unit, offset in UNITS]
+                other.append(_told(columns * X, y, columns * Z, 1.0, 0.0, **given))
                 shown = " ".join(f"{np.max(np.abs(part - whole)) / y.std():.0e}" for part in other)
                 yield f"{name:14s} {len(y):5d} {likelihood:10s} {dtype}  {shown}"
 
@@ -192,6 +203,23 @@ def table(sets: tuple[str, ...], n: int, splits: int, sides: tuple[str, ...] = P
     yield "mean rank in R²: " + ", ".join(f"{side} {np.mean(values):.2f}" for side, values in ranks.items() if values)
 
 
+def settings(name: str, values: tuple[str, ...], sets: tuple[str, ...], n: int, splits: int) -> Iterator[str]:
+    """R² and negative log density of test rows, and CPU seconds, for values of a setting: medians over splits."""
+    for one in sets:
+        shown = []
+        for value in values:
+            runs = []
+            for seed in range(splits):
+                X, y, Z, t = rows_of(one, n, seed)
+                began = time.process_time()
+                model = _fit(X, y, **{name: value})
+                cpu = time.process_time() - began
+                runs.append((model.score(Z, t), -model.log_density(Z, t).mean(), cpu))
+            r2, loss, cpu = np.median(runs, axis=0)
+            shown.append(f"{value} {r2:.3f} {loss:.3f} {cpu:.1f} s")
+        yield f"{one:14s} {len(y):5d} x {X.shape[1]:2d}: {', '.join(shown)}"
+
+
 def noise(sizes: tuple[int, ...], levels: tuple[float, ...], n_active: int) -> Iterator[str]:
     """Error against the noise-free function in units of its deviation, single precision against double."""
     for n in sizes:
@@ -211,7 +239,7 @@ def noise(sizes: tuple[int, ...], levels: tuple[float, ...], n_active: int) -> I
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("units", "coverage", "table", "noise"))
+    parser.add_argument("part", choices=("units", "coverage", "table", *SETTINGS, "noise"))
     parser.add_argument("--sets", nargs="+")
     parser.add_argument("--sizes", nargs="+", type=int)
     parser.add_argument("--noise", nargs="+", type=float, default=[1e-1, 1e-2, 1e-3, 1e-4, 1e-6])
@@ -225,6 +253,9 @@ def main() -> None:
         lines = coverage(tuple(given.sets or (*COVERAGE_SETS, *MADE)), tuple(given.sizes or (20, 50, 200, 500, 2000)))
     elif given.part == "table":
         lines = table(tuple(given.sets or TABLE_SETS), max(given.sizes or [2000]), given.splits, tuple(given.sides))
+    elif given.part in SETTINGS:
+        chosen = given.sets or (*CHOSEN_ON, *CONFIRMED_ON)
+        lines = settings(*SETTINGS[given.part], tuple(chosen), max(given.sizes or [2000]), given.splits)
     else:
         lines = noise(tuple(given.sizes or (500, 2500, 20000)), tuple(given.noise), given.active)
     for line in lines:

@@ -43,7 +43,13 @@ OF_INPUTS = (
 
 @pytest.mark.filterwarnings("ignore:IVMOrdinalClassifier orders the categories")
 @parametrize_with_checks(
-    [infovec.IVMClassifier(), infovec.IVMRegressor(), infovec.IVMOrdinalClassifier(), infovec.GPClassifier()]
+    [
+        infovec.IVMClassifier(),
+        infovec.IVMRegressor(),
+        infovec.IVMOrdinalClassifier(),
+        infovec.GPClassifier(),
+        infovec.IVMRegressor(target="auto"),
+    ]
 )
 def test_scikit_learn_conventions(estimator, check):
     if any(check.func.__name__.startswith(name) for name in OF_INPUTS):

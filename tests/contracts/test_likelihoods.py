@@ -71,12 +71,14 @@ def concrete_likelihoods(base=Likelihood):
 def test_no_likelihood_without_a_contract():
     covered = {type(case[0]) for case in CASES}
     elsewhere = {module.Weighted, module.WeightedDiscrete}  # tests/unit/test_weights.py
+    elsewhere |= {module.Transformed}  # tests/unit/test_targets.py
     assert set(concrete_likelihoods()) == covered | elsewhere
     assert {c.__name__ for c in covered} <= set(module.__all__)
 
 
 CLASSES = [kind(np.array([0.3, -0.2, 1.0])) for kind in concrete_likelihoods(ClassLikelihood)]
-ALL = [*(case[0] for case in CASES), *CLASSES, module.weighted(Laplace(0.3), 2.0), module.weighted(Probit(0.3), 2.0)]
+ALL = [*(case[0] for case in CASES), *CLASSES, module.weighted(Laplace(0.3), 2.0), module.weighted(Probit(0.3), 2.0),
+       module.Transformed(StudentT(), module.Log())]  # fmt: skip
 
 
 def of_role(likelihood, role):

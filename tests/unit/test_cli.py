@@ -351,6 +351,7 @@ def test_models_saved_in_python_know_their_columns_but_no_target(tmp_path):
         (("fit", "spam.csv", "-t", "nothing", "-o", "m.ivm"), 1, "spam.csv has no column 'nothing'"),
         (("fit", "spam.csv", "-t", "kind", "-o", "absent/m.ivm"), 1, "there is no folder"),
         ((*FIT, "--likelihood", "poisson"), 1, "is not for --task classify; choose probit, logit"),
+        ((*FIT, "--transform", "log"), 1, "--transform log is for numbers"),
         ((*FIT, "--memory", "1kB"), 1, "not enough"),
         (("predict", "absent.ivm", "spam.csv"), 1, "absent.ivm"),
         (("predict", "spam.csv", "spam.csv"), 1, "spam.csv cannot be loaded"),

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import ParameterError
-from ..likelihoods import Discrete, Gaussian, Laplace, Likelihood, StudentT
+from ..likelihoods import Discrete, Gaussian, Laplace, Likelihood, StudentT, untransformed
 from ..likelihoods.classes import ClassLikelihood
 from ..scores import Score, entropy_reduction
 from .classes import class_information, over_classes
@@ -87,7 +87,9 @@ CANDIDATE_SCORES: Final[dict[str, Expected]] = {
 
 def in_blocks(score: Expected, likelihood: AnyLikelihood, mean: Floats, var: Floats) -> Floats:
     """Return the scores of all rows, or what else there is one of for each, some of them at a time."""
-    few = isinstance(likelihood, Gaussian | Laplace | StudentT)  # many rows at once are little work for each
+    few = isinstance(
+        untransformed(likelihood), Gaussian | Laplace | StudentT
+    )  # many rows at once are little work for each
     numbers = 1 if few else 64 if isinstance(likelihood, Discrete | ClassLikelihood) else 64 * 256
     step = max(1, _ENTRIES // (numbers * (mean.shape[1] if mean.ndim == 2 else 1)))
     blocks = (slice(start, start + step) for start in range(0, max(len(mean), 1), step))

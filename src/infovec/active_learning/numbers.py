@@ -11,7 +11,7 @@ from scipy.special import betaln, digamma, gammaln, wrightomega
 
 from .._types import Floats
 from ..errors import ParameterError
-from ..likelihoods import Gaussian, Laplace, Likelihood, Poisson, StudentT, Tilted
+from ..likelihoods import Gaussian, Laplace, Likelihood, Poisson, StudentT, Tilted, untransformed
 from ..numerics.quadrature import gauss_hermite, gauss_legendre, tilted_log_prob
 from ..scores import Score
 
@@ -43,6 +43,7 @@ def number_information(likelihood: Likelihood, mean: Floats, var: Floats) -> Flo
     .. math:: I(y; f) = H[y] - E_f H[y \mid f], \qquad
               \text{Gaussian noise: } \tfrac12 \log\Bigl(1 + \frac{\sigma^2}{s}\Bigr)
     """
+    likelihood = untransformed(likelihood)
     if isinstance(likelihood, Gaussian):
         return 0.5 * np.log1p(var / np.asarray(likelihood.variance))
     if isinstance(likelihood, Laplace | StudentT):
@@ -56,6 +57,7 @@ def number_information(likelihood: Likelihood, mean: Floats, var: Floats) -> Flo
 
 def over_targets(likelihood: Likelihood, mean: Floats, var: Floats, score: Score) -> Floats:
     """Mean of a score without unit of the tilted moments over the target, weighted as it is predicted."""
+    likelihood = untransformed(likelihood)
     if isinstance(likelihood, Gaussian):  # what is asked here does not look at the target
         return score(*likelihood.tilted(mean + likelihood.bias, mean, var), mean, var)
     if isinstance(likelihood, Laplace | StudentT):

@@ -46,6 +46,11 @@ def build(X: Inputs, target: Target, options: dict[str, Any]) -> Any:
         raise ParameterError(
             f"--likelihood {likelihood} is not for --task {task}; choose {', '.join(_LIKELIHOODS[task])}"
         )
+    transform = options["transform"]
+    if transform != "identity" and (task != "regress" or options["ard"]):
+        raise ParameterError(
+            f"--transform {transform} is for numbers (--task regress), with a kernel by name and without --ard"
+        )
     kernel, name = None, options["kernel"]
     if options["ard"] or (_is_linear(name) and isinstance(X, Encoded) and len(X.schema.codes)):
         kernel = starting_kernel(name, options["ard"], X, _variance(target, likelihood))
@@ -58,7 +63,7 @@ def build(X: Inputs, target: Target, options: dict[str, Any]) -> Any:
         "n_jobs": options["threads"], "random_state": options["seed"], "dtype": "float64" if own else "float32",
     }  # fmt: skip
     if task == "regress":
-        return IVMRegressor(**common)
+        return IVMRegressor(target=transform, **common)
     if task == "ordinal":
         return IVMOrdinalClassifier(categories=target.categories, **common)
     return IVMClassifier(**common)

@@ -102,6 +102,10 @@ def infovec() -> None:
 )  # fmt: skip
 @click.option("--ard", is_flag=True, help="Learn how relevant each column is; takes longer.")
 @click.option("--likelihood", help="probit, logit; gaussian, laplace, student_t, poisson.")
+@click.option(
+    "--transform", type=click.Choice(["identity", "auto", "log", "yeo-johnson"]), default="identity", show_default=True,
+    help="Of numbers that spread unevenly, such as prices; predictions are of the numbers themselves.",
+)  # fmt: skip
 @click.option("--approximation", type=click.Choice(["projected", "factorised"]), default="projected", show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of what is drawn at random.")
 @click.option("--threads", type=click.IntRange(min=1), help="Of the linear algebra.")

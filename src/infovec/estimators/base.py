@@ -21,8 +21,9 @@ from ..likelihoods.classes import ClassLikelihood
 from ..machines.checkpoint import Checkpoint
 from ..machines.cluster_plan import ClusterPlan
 from ..machines.columns import Columns
-from ..machines.defaults import default_kernel, noise_beside
+from ..machines.defaults import noise_beside
 from ..machines.fit import Course, Ended, begin, go_on
+from ..machines.forms import kernel_of_form
 from ..machines.machine import Machine
 from ..machines.plan import Plan
 from ..machines.prepare import prepare
@@ -320,12 +321,8 @@ class InformativeVectorMachine(
             form, given = form_of(self.kernel), isinstance(self.learn, Learning) and self.learn.has_units
             codes, gaps, variance = codes_of(self), gaps_of(self), read.variance
             columns = None if given else Columns.of(sample.X, sample.weight, self.learn is not None, codes, gaps)
-            kernel = (
-                columns.kernel(variance, form)
-                if columns
-                else default_kernel(sample.X, variance, sample.weight, form, codes, gaps)
-            )
             sample = replace(sample, columns=columns)
+            kernel = kernel_of_form(sample, variance, form, codes, gaps)
         else:
             unit, kernel = sample.unit.kernel(cast(Kernel, kernel_on(self, sample.X)))
             sample = replace(sample, unit=unit)

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Floats, Foreign, Inputs
 from ..errors import ParameterError
-from ..likelihoods import Discrete, Likelihood
+from ..likelihoods import Discrete, Likelihood, untransformed
 from ..likelihoods.classes import ClassLikelihood
 from ..likelihoods.mixtures import quantile
 from .latent import Latent
@@ -67,7 +67,7 @@ def column_importances(model: Foreign) -> Floats:
     n, found = len(X), np.zeros(p)
     if n < 2:
         return found
-    divergence = _divergence_from(model.likelihood_.for_new_rows(), *_predicted(model, X))
+    divergence = _divergence_from(untransformed(model.likelihood_.for_new_rows()), *_predicted(model, X))
     shifts = sorted({n // 2, max(1, n // 3)})
     for j in range(p):
         if np.ptp(X[:, j]) == 0.0:

@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,13 @@ from .._types import Floats, Inputs
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
-from ..likelihoods import Discrete, Gaussian, Likelihood, StudentT, plain
+from ..likelihoods import Gaussian, Likelihood, StudentT, Transformed, plain
 from ..likelihoods.mixtures import quantile
+from ..machines.checkpoint import Checkpoint
 from ..machines.defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
-from ..machines.fit import Ended
+from ..machines.fit import Course, Ended
+from ..machines.forms import FORMS, best_form, kernel_of_form
+from ..machines.machine import Machine
 from ..machines.sample import Sample
 from ..machines.unit import Unit
 from ..numerics.residuals import normal_scores
@@ -30,8 +33,10 @@ from .lazy import for_far_rows
 from .outputs import SeveralTargets, for_each_target
 from .records import in_files
 from .score_method import MethodBesideParameter
-from .tasks import grouped, with_groups
-from .values import given_kernel
+from .targets import transform_of
+from .tasks import codes_of, gaps_of, grouped, with_groups
+from .told import changed
+from .values import AUTO, form_of, given_kernel
 
 __all__ = ["IVMRegressor"]
 
@@ -47,12 +52,19 @@ class IVMRegressor(RegressorMixin, SeveralTargets):  # type: ignore[misc]
     ----------
     kernel : Kernel or str, optional
         Covariance of the latent function, in the unit of y. None scales an RBF kernel and a bias to X and y; a name,
-        such as "matern" or "rbf + linear", does so with another form (see ``IVMClassifier``).
+        such as "matern" or "rbf + linear", does so with another form (see ``IVMClassifier``). "auto" takes an RBF
+        kernel, a Matern one or their sum: what rows that small models have not seen are most probable under.
     likelihood : {"gaussian", "laplace", "student_t", "poisson"} or Likelihood
         By name noise and offset are set from the targets; else they are in the unit of y.
     score : {"auto", "entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.
+    target : {"identity", "auto", "log", "yeo-johnson"}
+        Monotone transform of the targets around which there is noise: for prices, waiting times and others that spread
+        unevenly. The power of Yeo and Johnson's is found by the evidence of some of the rows; "auto" takes what
+        evidence and rows left out agree on, if ``kernel`` and ``likelihood`` are left to names, "gaussian" the latter.
+        Predictions are of the target itself; ``kernel_`` and the latent function are in the unit of the transform,
+        which ``likelihood_`` names (``Transformed``).
     approximation, n_active, learn, block_size, pool_size, initial, selection, blur, refine, max_memory, max_time, \
 dtype, n_jobs, warm_start, callback, random_state, verbose, invariances, rounds, move
         As for IVMClassifier.
@@ -107,6 +119,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         invariances: Invariances = None,
         rounds: int = 1,
         move: str | bool = False,
+        target: str = "identity",
     ) -> None:
         super().__init__(
             kernel=kernel, likelihood=likelihood, approximation=approximation, n_active=n_active, score=score,
@@ -115,6 +128,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
             n_jobs=n_jobs, warm_start=warm_start, callback=callback, random_state=random_state, verbose=verbose,
             invariances=invariances, rounds=rounds, move=move,
         )  # fmt: skip
+        self.target = target
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -126,27 +140,49 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         sample, likelihood = self._in_unit(self._sample(inputs, numbers, sample_weight))
         targets = sample.unit.inside(sample.y, self.learn is not None)
         likelihood = named(REAL_LIKELIHOODS, likelihood, targets, sample.weight)
-        if isinstance(likelihood, Discrete):
-            raise ParameterError(
-                f"{type(likelihood).__name__} is a likelihood for classes; use IVMClassifier or IVMOrdinalClassifier"
-            )
         sample.weigh(likelihood, targets)  # checks them before their logarithm is taken
         score = vars(self)["score"]
         score = real_score(likelihood) if isinstance(score, str) and score == "auto" else score
         return Read(sample, targets, likelihood, latent_variance(likelihood, targets, sample.weight), score)
 
+    @property
+    def _open_form(self) -> bool:
+        """Whether the form of the kernel is left to the data."""
+        return isinstance(self.kernel, str) and self.kernel == AUTO
+
+    def _prepare(self, X: object, y: object, sample_weight: ArrayLike | None) -> Machine:
+        if not self._open_form:
+            return super()._prepare(X, y, sample_weight)
+        with changed(self, kernel=None):
+            return super()._prepare(X, y, sample_weight)
+
+    def _train(self, machine: Machine, course: Course, checkpoint: Checkpoint | None = None) -> None:
+        """Fit, with the form of kernel that is best if that is open."""
+        tried = None
+        if self._open_form and isinstance(self.learn, str):
+            sample, codes, gaps = machine.data.given, codes_of(self), gaps_of(self)
+            variance = latent_variance(plain(cast(Likelihood, machine.likelihood)), machine.data.y, sample.weight)
+            kernels = {form: kernel_of_form(sample, variance, form_of(form), codes, gaps) for form in FORMS}
+            tried = best_form(machine, kernels, Learning(self.learn), course)
+            if tried is not None:
+                machine = replace(machine, kernel=kernels[tried.best]).sufficient()
+        super()._train(machine, course, checkpoint)
+        if tried is not None:
+            self.history_ |= {"form_log_evidence": tried.log_evidence, "form_log_density": tried.log_density}
+
     def _in_unit(self, sample: Sample) -> tuple[Sample, str | Likelihood]:
         """Choose the unit that the fit works in, where everything that was given can be said in another one."""
-        given, kernel = self.likelihood, given_kernel(self.kernel)
-        some = named(REAL_LIKELIHOODS, given, np.zeros(1))
+        transform, given = transform_of(self, sample)
+        kernel, some = given_kernel(self.kernel), named(REAL_LIKELIHOODS, given, np.zeros(1))
+        unit = Unit() if transform is None else Unit.of_transform(transform, sample.y, sample.weight)
         if (
             (isinstance(self.learn, Learning) and self.learn.has_units)
             or some.in_unit(0.0, 1.0) is None
             or (kernel is not None and kernel.times(1.0) is None)
         ):
-            return sample, given
-        robust = not isinstance(plain(some), Gaussian)
-        unit = Unit.of(sample.y, *centre_and_spread(robust, sample.y, sample.weight))
+            return replace(sample, unit=unit), given
+        robust, y = not isinstance(plain(some), Gaussian), unit.transformed(sample.y)
+        unit = unit.of(y, *centre_and_spread(robust, y, sample.weight))
         if isinstance(given, Likelihood):
             unit, given = unit.likelihood(given)
         return replace(sample, unit=unit), given
@@ -185,13 +221,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
                 stacklevel=outside(),
             )
         elif np.any(np.isinf(mean)) or (return_std and np.any(np.isinf(var))):
-            row = int(np.argmax(np.isinf(mean) | np.isinf(var)))
-            warnings.warn(
-                f"the prediction for row {row} is infinite, since its mean or variance is beyond the largest number: "
-                "the model knows next to nothing of that row. Give a kernel of smaller variance, or a unit of the "
-                "targets that makes them smaller, or ask predict_latent",
-                stacklevel=outside(),
-            )
+            warnings.warn(_infinite(noise, mean, var), stacklevel=outside())
         return (mean, np.sqrt(var)) if return_std else mean
 
     def _target(self, X: object) -> tuple[Floats, Floats]:
@@ -268,3 +298,19 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         assert_all_finite(targets, input_name="y")
         check_consistent_length(mean, targets)
         return self.likelihood_.for_new_rows().log_predictive(targets, mean, var)
+
+
+def _infinite(noise: Likelihood, mean: Floats, var: Floats) -> str:
+    """Say why a mean or a standard deviation is infinite, and what to ask instead."""
+    if isinstance(noise, Transformed):
+        what = "mean" if np.any(np.isinf(mean)) else "standard deviation"
+        return (
+            f"the {what} of the target is infinite, since {noise.likelihood!r} around its transform has tails that are "
+            "too heavy for one. Ask predict_quantiles, whose median always exists, or fit with likelihood='gaussian'"
+        )
+    row = int(np.argmax(np.isinf(mean) | np.isinf(var)))
+    return (
+        f"the prediction for row {row} is infinite, since its mean or variance is beyond the largest number: "
+        "the model knows next to nothing of that row. Give a kernel of smaller variance, or a unit of the "
+        "targets that makes them smaller, or ask predict_latent"
+    )

@@ -1,6 +1,6 @@
 """Settings that are values, kernels and likelihoods, and their own parameters: ``kernel__length_scale`` in searches."""
 
-from typing import Self
+from typing import Final, Self
 
 from sklearn.base import BaseEstimator
 
@@ -8,7 +8,10 @@ from ..errors import ParameterError
 from ..kernels import Kernel, named
 from ..numerics.parameters import Parametrised
 
-__all__ = ["HasValues", "form_of", "given_kernel"]
+__all__ = ["AUTO", "HasValues", "form_of", "given_kernel"]
+
+AUTO: Final = "auto"
+"""The name of the kernel whose form is left to the data, of estimators that take it."""
 
 
 class HasValues(BaseEstimator):  # type: ignore[misc]
@@ -72,8 +75,8 @@ def given_kernel(kernel: object) -> Kernel | None:
 
 
 def form_of(kernel: object) -> Kernel | None:
-    """Return the form that a name stands for; None for None, and for the kernel that None stands for."""
-    if not isinstance(kernel, str):
+    """Return the form that a name stands for; None for None, for the kernel that None stands for, and for "auto"."""
+    if not isinstance(kernel, str) or kernel == AUTO:
         return None
     found = named(kernel)
     return None if kernel.strip().lower() == "rbf" else found

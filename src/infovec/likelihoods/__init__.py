@@ -1,5 +1,6 @@
 """Noise models p(y | f): immutable values. For one of your own see ``Likelihood``, for classes ``Discrete``."""
 
+from ..numerics.monotone import Log, YeoJohnson
 from ..numerics.roles import Role
 from .base import Discrete, Likelihood, Prediction, Site, Tilted
 from .gaussian import Gaussian
@@ -11,6 +12,7 @@ from .ordinal import Ordinal
 from .poisson import Poisson
 from .probit import Probit
 from .student_t import StudentT
+from .transformed import Transformed, untransformed
 from .weighted import Weighted, WeightedDiscrete, plain, total_weight, weighted, with_lapse
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "Laplace",
     "Lapsing",
     "Likelihood",
+    "Log",
     "Logit",
     "NullCategory",
     "Ordinal",
@@ -29,10 +32,13 @@ __all__ = [
     "Site",
     "StudentT",
     "Tilted",
+    "Transformed",
     "Weighted",
     "WeightedDiscrete",
+    "YeoJohnson",
     "plain",
     "total_weight",
+    "untransformed",
     "weighted",
     "with_lapse",
 ]

@@ -5,6 +5,7 @@ from scipy.special import ndtr
 
 from .._types import Floats
 from .base import Likelihood
+from .transformed import Transformed
 
 __all__ = ["cumulative", "quantile"]
 
@@ -18,6 +19,10 @@ def cumulative(likelihood: Likelihood, y: Floats, mean: Floats, var: Floats) -> 
 
     .. math:: \int P(Y \le y \mid f) \, N(f \mid \mu, \sigma^2) \, df
     """
+    if isinstance(likelihood, Transformed):
+        good = likelihood.transform.admits(y)
+        z = likelihood.transform.of(np.where(good, y, 1.0))
+        return np.where(good, cumulative(likelihood.likelihood, z, mean, var), 0.0)
     if likelihood.conjugate:
         middle, spread = likelihood.predict(mean, var)
         return np.asarray(ndtr((y - middle) / np.sqrt(spread)))
@@ -27,6 +32,8 @@ def cumulative(likelihood: Likelihood, y: Floats, mean: Floats, var: Floats) -> 
 
 def quantile(likelihood: Likelihood, p: Floats, mean: Floats, var: Floats) -> Floats:
     """Target up to which the cumulative probability is p, one for each row, by bisection."""
+    if isinstance(likelihood, Transformed):
+        return likelihood.transform.inverse(quantile(likelihood.likelihood, p, mean, var))
     middle, spread = (np.array(part, dtype=np.float64) for part in likelihood.predict(mean, var))
     width = np.sqrt(np.where(np.isfinite(spread), spread, 1.0)) + 1e-300
     low, high = middle - width, middle + width

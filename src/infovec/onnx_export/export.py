@@ -7,12 +7,12 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
-from ..likelihoods import Gaussian, Laplace, Likelihood, StudentT
 from ..persistence import check_output, writing
 from ..posterior import Posterior
 from .classes import label, probability
 from .graph import Graph
 from .latent import latent, parts
+from .numbers import real
 
 __all__ = ["to_onnx"]
 
@@ -54,7 +54,7 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
     }
     likelihood = model.likelihood_.for_new_rows()
     if isinstance(model, IVMRegressor):
-        _real(g, likelihood, mean, var)
+        real(g, likelihood, mean, var)
         outputs |= {"mean": (g.types.DOUBLE, ["n"]), "std": (g.types.DOUBLE, ["n"])}
     else:
         prior = max(float(np.max(part.kernel.diag(part.X))) for part in parts(posterior))
@@ -84,12 +84,3 @@ def _posterior(model: Any) -> Posterior:
     if not all(part.kernel.numeric for part in parts(posterior)):
         raise ParameterError("a kernel of objects cannot be exported to ONNX, which knows numbers only")
     return posterior
-
-
-def _real(g: Graph, likelihood: Likelihood, mean: str, var: str) -> None:
-    """Mean and standard deviation of a target with noise that is added."""
-    if type(likelihood) not in (Gaussian, Laplace, StudentT):
-        raise ParameterError(f"{likelihood!r} cannot be exported to ONNX; Gaussian, Laplace and StudentT can")
-    bias, noise = likelihood.predict(np.zeros(1), np.zeros(1))
-    g.do("Add", mean, g.constant(bias), name="mean")
-    g.do("Sqrt", g.plus(var, noise), name="std")

@@ -57,7 +57,9 @@ _ROOMS: Final = (
 BUILT_IN: Final = Registry.of(
     [
         *(value(cls) for room, base in _ROOMS for cls in _of(room, base)),
+        value(likelihoods.Log),
+        value(likelihoods.YeoJohnson),
         Record(np.random.RandomState, _random_parts, _random),
     ]
 )
-"""All kernels, likelihoods and posteriors of infovec."""
+"""All kernels, likelihoods, transforms of targets and posteriors of infovec."""

@@ -26,6 +26,8 @@ HISTORY: Final[dict[str, tuple[str, str]]] = {
     "major": ("step of learning", "b"),
     "move_criterion": ("evaluation of moving", "f"),
     "move_loss": ("side of moving", "f"),
+    "form_log_evidence": ("form of the kernel", "f"),
+    "form_log_density": ("form of the kernel", "f"),
     "bound": ("iteration", "f"),
     "precision": ("iteration", "f"),
     "ess": ("iteration", "f"),

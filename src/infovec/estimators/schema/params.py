@@ -14,6 +14,7 @@ from ...persistence.values import must
 from ..dense_settings import INFERENCES
 from ..kinds import APPROXIMATIONS
 from ..settings import REFINEMENTS, SELECTIONS
+from ..values import AUTO
 
 __all__ = ["PARAMS"]
 
@@ -43,7 +44,7 @@ def _text(value: object) -> bool:
 def _name(value: object) -> bool:
     """Whether it is a name that kernels are called by."""
     try:
-        return isinstance(value, str) and isinstance(named(value), Kernel)
+        return isinstance(value, str) and (value == AUTO or isinstance(named(value), Kernel))
     except ParameterError:
         return False
 
@@ -117,6 +118,7 @@ PARAMS: Final[dict[str, Check]] = {
     "verbose": _any_of("a number", _flag, _real),
     "invariances": _any_of("None", _nothing, callable, lambda v: isinstance(v, list | tuple) and all(map(callable, v))),
     "move": _any_of("true, false or a text", _flag, _text),
+    "target": _one_of("auto", "identity", "log", "yeo-johnson"),
     "rounds": _any_of("a whole number", _whole),
 }
 """The check of every constructor parameter, by name."""
