@@ -119,7 +119,7 @@ class Asking(Latent):
         Returns
         -------
         rows : array of int, shape (n,)
-            Their numbers in X, the most informative first.
+            Their numbers in X, in the order of choice: the most informative first, beside those at random.
         scores : array of shape (n,)
             Of each given those before it.
         """
