@@ -495,13 +495,18 @@ def information_of_classes(log_prob: Callable, mean: np.ndarray, var: np.ndarray
     return float(-p @ np.log(p) + w @ np.sum(np.exp(log_p) * np.maximum(log_p, -1e300), axis=1))
 
 
-def greedy_batch(cov: np.ndarray, mean: np.ndarray, n: int, score: Callable, precision: Callable) -> list[int]:
-    """Rows of the best score one after the other, the whole covariance matrix updated by each expected precision."""
+def greedy_batch(
+    cov: np.ndarray, mean: np.ndarray, n: int, score: Callable, precision: Callable, given: dict[int, int] | None = None
+) -> list[int]:
+    """Rows of the best score one after the other, the whole covariance matrix updated by each expected precision.
+
+    Some turns may be given to a row.
+    """
     cov, chosen = cov.copy(), []
-    for _ in range(n):
+    for turn in range(n):
         value = np.array(score(mean, np.diagonal(cov)))
         value[chosen] = -np.inf
-        best = int(np.argmax(value))
+        best = (given or {}).get(turn, int(np.argmax(value)))
         chosen.append(best)
         cov -= precision(mean[best], cov[best, best]) * np.outer(cov[:, best], cov[best])
     return chosen

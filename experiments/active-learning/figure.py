@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 __all__ = ["draw"]
 
-_COLOURS = {"random": "0.55", "information": "#c62828", "batches": "#1565c0"}
+_COLOURS = {"random": "0.55", "information": "#c62828", "batches": "#1565c0", "batches, none at random": "#90caf9"}
 _PEER = "#2e7d32"
 
 
@@ -26,5 +26,10 @@ def draw(path: Path, curves: dict[str, dict[str, Any]], share: float) -> None:
     axes[0].set_ylabel("accuracy")
     handles, names = axes[-1].get_legend_handles_labels()
     kept = [(h, n) for h, n in zip(handles, names, strict=True) if n in _COLOURS or n.endswith("fixed margin_sampling")]
-    axes[-1].legend([h for h, _ in kept], [n.split(" ")[0] for _, n in kept], frameon=False, loc="lower right")
+    axes[-1].legend(
+        [h for h, _ in kept],
+        [n if n in _COLOURS else n.split(" ")[0] for _, n in kept],
+        frameon=False,
+        loc="lower right",
+    )
     figure.savefig(path, dpi=130)

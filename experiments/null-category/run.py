@@ -65,12 +65,15 @@ def run(quick: bool, sizes: Sizes | None = None) -> list[Row]:
 def _rows(name: str, tasks: list[Task], active: int) -> list[Row]:
     found = np.array([_errors(name, task, active) for task in tasks])
     with_them, without, helped = found.mean(axis=0)
-    worse = float(np.max(found[:, 0] - found[:, 1]))
+    gains = found[:, 1] - found[:, 0]
+    error = float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else float("nan")
     return [
         compare(f"{name}: error %, labelled rows alone", None, float(without)),
         compare(f"{name}: error %, with the others", EXPECTED.get(name), float(with_them)),
+        compare(f"{name}: points gained", None, float(gains.mean())),
+        compare(f"{name}: points gained, standard error", None, error),
         compare(f"{name}: share of draws in which they are said to help", None, float(helped)),
-        compare(f"{name}: points worse in the worst draw", EXPECTED["most points worse"], worse),
+        compare(f"{name}: points worse in the worst draw", EXPECTED["most points worse"], float(-gains.min())),
     ]
 
 

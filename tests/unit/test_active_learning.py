@@ -19,11 +19,13 @@ from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.active_learning import (
     CANDIDATE_SCORES,
     Pool,
+    best_batch,
     choose_batch,
     expected_precision,
     in_blocks,
     information,
     predicted_information,
+    share_at_random,
 )
 from infovec.errors import ParameterError
 from infovec.kernels import RBF
@@ -321,6 +323,56 @@ def test_a_batch_is_that_of_the_whole_covariance_matrix(score, approximation):
 
     wanted = greedy_batch(cov, mean, 12, lambda m, v: CANDIDATE_SCORES[score](lik, m, v), precision)
     assert model.suggest(Z, 12, score=score).tolist() == wanted
+
+
+@pytest.mark.parametrize("score", ["information", "prediction"])
+def test_rows_that_were_drawn_take_turns_and_the_others_know_of_them(score):
+    model = IVMClassifier(n_active=30, **FIXED).fit(X, TWO)
+    Z = POOL[:100]
+    free = model.suggest(Z, 8, score, to_predict=Z).tolist()
+    drawn = np.array([int(free[0]), 41, 77])  # the best row of all has the first turn anyhow, and is passed over
+    batch = best_batch(model.posterior_, model.likelihood_.for_new_rows(), Z, 8, score, Z, drawn=drawn)
+    rows = batch.rows.tolist()
+    assert len(set(rows)) == 8
+    assert (rows[0], rows[2], rows[5]) == (free[0], 41, 77)
+    assert rows[1] == free[1]
+    posterior, lik = model.posterior_, model.likelihood_
+    K = model.kernel_(Z, posterior.X) @ posterior.reduction.T
+    cov, mean = model.kernel_(Z) - K @ K.T, posterior.mean(Z)
+    if score == "information":
+        one = lambda m, v: expected_precision(lik, np.array([m]), np.array([v]))[0]  # noqa: E731
+        told = lambda m, v: information(lik, m, v)  # noqa: E731
+        assert rows == greedy_batch(cov, mean, 8, told, one, {2: 41, 5: 77})
+
+
+def test_so_many_are_drawn_as_the_labels_are_few_for_the_batch():
+    model = IVMClassifier(n_active=20, **FIXED).fit(X[:20], TWO[:20])
+    assert share_at_random(1, 20) == 0.0
+    assert share_at_random(20, 10) == pytest.approx(19 / 29)
+    assert share_at_random(20, 10_000) < 0.002
+    assert np.array_equal(model.suggest(POOL, 1, at_random="auto"), model.suggest(POOL, 1))
+    plain, all_ = model.suggest(POOL, 10), model.suggest(POOL, 10, at_random=1.0)
+    assert len(set(all_.tolist())) == 10
+    assert len(set(all_) & set(plain)) < 5
+    some = model.suggest(POOL, 10, at_random="auto")  # 9 / 29 of ten are three
+    assert len(set(some) & set(all_[:3])) == 3
+    for wrong in (1.5, -0.1, True, "often", None):
+        with pytest.raises(ParameterError, match="at_random must be"):
+            model.suggest(POOL, 5, at_random=wrong)
+
+
+def test_rows_of_a_stream_are_drawn_with_equal_chances(monkeypatch):
+    import infovec.estimators.asking as asking
+
+    monkeypatch.setattr(asking, "_PIECE", 70)
+    monkeypatch.setattr(asking, "pool_size", lambda posterior, n: 15)
+    places = []
+    for seed in range(60):
+        model = IVMClassifier(n_active=5, kernel=RBF(1.0, 2.0), learn=None, random_state=seed).fit(X[:8], TWO[:8])
+        places.append(model.suggest(POOL, 10, at_random=1.0))
+    counts = np.histogram(np.concatenate(places), bins=5, range=(0, 300))[0]
+    assert counts.sum() == 600
+    assert np.all(np.abs(counts - 120) < 4.0 * np.sqrt(120 * 0.8))
 
 
 def test_a_batch_does_not_ask_the_same_twice():

@@ -10,12 +10,13 @@ from .expected import CANDIDATE_SCORES, AnyLikelihood, Expected, expected_precis
 from .functions import Covariances, functions
 from .prediction import MOST_PREDICTED, PREDICTION, Precisions, Predicted, predicted_information
 
-__all__ = ["Batch", "Pool", "best_batch", "choose_batch", "choose_to_predict", "pool_size"]
+__all__ = ["Batch", "Pool", "best_batch", "choose_batch", "choose_to_predict", "pool_size", "share_at_random"]
 
 _POOL, _FOR_EACH = 4096, 64  # rows that are compared, and at least for each that is chosen
 _NUMBERS = 2**24  # of their features
 _AGAIN = 64  # rows whose score is looked at again at once
 _CHANGED = 1e-9  # share of a variance that counts as a change
+_NONE = np.empty(0, dtype=np.intp)
 
 
 class Batch(NamedTuple):
@@ -31,6 +32,16 @@ def pool_size(posterior: Posterior, n: int) -> int:
     parts = functions(posterior)
     room = _NUMBERS // max(1, sum(part.X.shape[0] + MOST_PREDICTED for part in parts))
     return max(n, min(max(_POOL, _FOR_EACH * n), room))
+
+
+def share_at_random(n: int, known: int) -> float:
+    r"""Share of a batch that is drawn at random, since a model of few labels is no guide to many more.
+
+    .. math:: \frac{n - 1}{n - 1 + k}
+
+    with k labels known: none of one row, most of a batch that is larger than what is known.
+    """
+    return (n - 1) / (n - 1 + known)
 
 
 class Pool:
@@ -58,7 +69,13 @@ class Pool:
 
 
 def choose_batch(
-    posterior: Posterior, likelihood: AnyLikelihood, X: Inputs, n: int, score: Expected, thorough: bool = False
+    posterior: Posterior,
+    likelihood: AnyLikelihood,
+    X: Inputs,
+    n: int,
+    score: Expected,
+    thorough: bool = False,
+    drawn: Rows = _NONE,
 ) -> Batch:
     r"""Choose n rows one after the other, each the best given that those before it are asked.
 
@@ -68,14 +85,14 @@ def choose_batch(
     with c the posterior covariance: what is expected of the variances when the label of :math:`x_*` is known; means are
     expected to stay. So a row that a chosen one tells about has less left to tell. A score that is out of date is an
     upper bound, since variances only fall: only the rows that may be the best are looked at again, or, if it is to be
-    ``thorough``, all of them.
+    ``thorough``, all of them. Rows that were ``drawn`` take turns with the best ones.
     """
     parts = functions(posterior)
     mean, var = (np.asarray(v, dtype=np.float64).copy() for v in posterior.predict(X))
     one = mean.ndim == 1
     columns = [_Column(part, X) for part in parts]
     bound, fresh = in_blocks(score, likelihood, mean, var), np.ones(len(mean), dtype=bool)
-    rows, scores, table = np.empty(n, dtype=np.intp), np.empty(n), list[Floats]()
+    rows, scores, table, turns = np.empty(n, dtype=np.intp), np.empty(n), list[Floats](), _Turns(n, drawn)
     for t in range(n):
         if thorough:
             old = np.flatnonzero(~fresh)
@@ -85,8 +102,9 @@ def choose_batch(
             again = np.argpartition(-bound, min(_AGAIN, len(bound) - 1))[:_AGAIN]
             again = again[~fresh[again]]
             bound[again], fresh[again] = in_blocks(score, likelihood, mean[again], var[again]), True
-        rows[t], scores[t] = best, bound[best]
+        best = turns.row(t, best, rows)
         here = slice(best, best + 1)
+        rows[t], scores[t] = best, in_blocks(score, likelihood, mean[here], var[here])[0]
         precision = np.atleast_1d(expected_precision(likelihood, mean[here], var[here])[0])
         fall = np.stack(
             [column.told(column.with_row(best), nu) for column, nu in zip(columns, precision, strict=True)], axis=1
@@ -100,7 +118,7 @@ def choose_batch(
     return Batch(rows, scores, np.array(table) if thorough else None)
 
 
-def choose_to_predict(predicted: Predicted, X: Inputs, n: int, thorough: bool = False) -> Batch:
+def choose_to_predict(predicted: Predicted, X: Inputs, n: int, thorough: bool = False, drawn: Rows = _NONE) -> Batch:
     r"""Choose n rows by what their labels tell of those of rows that are predicted, each given those before it.
 
     Covariances between rows and those that are predicted fall as those of ``choose_batch`` do,
@@ -111,13 +129,14 @@ def choose_to_predict(predicted: Predicted, X: Inputs, n: int, thorough: bool = 
     columns = [_Column(part, X) for part in functions(predicted.posterior)]
     tables, goal = predicted.covariance(X), predicted.var.copy()
     here, there = Precisions(predicted, mean, var), Precisions(predicted, predicted.mean, goal)
+    turns = _Turns(n, drawn)
     rows, scores, table = np.empty(n, dtype=np.intp), np.empty(n), list[Floats]()
     for t in range(n):
         precision, wanted = here.with_variances(var), there.with_variances(goal)
         told = sum(predicted_information(*one) for one in zip(tables, precision.T, wanted.T, strict=True))
         value = np.asarray(told)
         value[rows[:t]] = -np.inf
-        best = rows[t] = int(np.argmax(value))
+        best = rows[t] = turns.row(t, int(np.argmax(value)), rows)
         scores[t] = value[best]
         if thorough:
             table.append(value)
@@ -139,11 +158,28 @@ def best_batch(
     score: str,
     to_predict: Inputs | None = None,
     thorough: bool = False,
+    drawn: Rows = _NONE,
 ) -> Batch:
     """Choose n rows by the score of that name; ``to_predict`` are the rows that "prediction" is about."""
     if score != PREDICTION:
-        return choose_batch(posterior, likelihood, X, n, CANDIDATE_SCORES[score], thorough)
-    return choose_to_predict(Predicted(posterior, likelihood, X if to_predict is None else to_predict), X, n, thorough)
+        return choose_batch(posterior, likelihood, X, n, CANDIDATE_SCORES[score], thorough, drawn)
+    predicted = Predicted(posterior, likelihood, X if to_predict is None else to_predict)
+    return choose_to_predict(predicted, X, n, thorough, drawn)
+
+
+class _Turns:
+    """Rows that were drawn are spread evenly over a batch."""
+
+    def __init__(self, n: int, drawn: Rows) -> None:
+        before = np.arange(n + 1) * len(drawn) // n
+        self._drawn, self._takes = list(drawn), np.diff(before) > 0
+
+    def row(self, t: int, best: int, rows: Rows) -> int:
+        """Return the next row that was drawn and is not in the batch, where it has the turn, else the best one."""
+        while self._takes[t] and self._drawn:
+            if (row := int(self._drawn.pop(0))) not in rows[:t]:
+                return row
+        return best
 
 
 class _Column:

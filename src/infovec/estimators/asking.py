@@ -19,6 +19,7 @@ from ..active_learning import (
     best_batch,
     in_blocks,
     pool_size,
+    share_at_random,
     some_to_predict,
     stacked,
 )
@@ -91,6 +92,7 @@ class Asking(Latent):
         score: str = "information",
         return_scores: bool = False,
         to_predict: object = None,
+        at_random: float | str = 0.0,
     ) -> Foreign:
         """Choose rows to ask for: a batch in which no row tells what another one does.
 
@@ -110,15 +112,18 @@ class Asking(Latent):
             Whether to return the scores as well.
         to_predict : array-like or CSR matrix, optional
             Rows that are to be predicted, for "prediction"; 256 rows of the pool at random unless given.
+        at_random : float or "auto"
+            Share of the batch that is drawn at random, in turns with the others, which know of them: a model of few
+            labels is a poor guide to many more. "auto" is (n - 1) / (n - 1 + k), where the model knows k labels.
 
         Returns
         -------
         rows : array of int, shape (n,)
-            Their numbers in X, the most informative first.
+            Their numbers in X, in the order of choice: the most informative first, beside those at random.
         scores : array of shape (n,)
             Of each given those before it.
         """
-        search = Search(self, n, score, to_predict)
+        search = Search(self, n, score, to_predict, at_random)
         for piece in _pieces(X):
             search.add(piece)
         best = search.best()
@@ -134,14 +139,20 @@ class Search:
     n : int
         How many rows.
     score : str
+    to_predict : rows that are to be predicted, optional
+    at_random : float or "auto"
     """
 
-    def __init__(self, model: Asking, n: int, score: str, to_predict: object = None) -> None:
+    def __init__(
+        self, model: Asking, n: int, score: str, to_predict: object = None, at_random: float | str = 0.0
+    ) -> None:
         check_is_fitted(model)
         check_choice("score", score, _SCORES)
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
             raise ParameterError(f"n must be a whole number from 1, got {n!r}")
         self.model, self.n, self.score, self.total = model, int(n), score, 0
+        self._drawn, self._lots = np.empty(0, dtype=np.intp), np.empty(0)
+        self._to_draw = _number_at_random(at_random, self.n, model)
         self._random = check_random_state(model.random_state)
         self._pool, self._kept = Pool(pool_size(model.posterior_, self.n)), list[_Piece]()
         self._samples = score == PREDICTION and to_predict is None
@@ -151,17 +162,25 @@ class Search:
     @property
     def rows(self) -> Rows:
         """Rows that may be chosen, of those so far."""
-        return self._pool.rows
+        return np.union1d(self._pool.rows, self._drawn)
 
     def add(self, X: object) -> None:
         """Consider more rows."""
         scores = self.model.score_candidates(X, "information" if self.score == PREDICTION else self.score)
         numbers, rows = np.arange(self.total, self.total + len(scores)), self.model._read(X)
-        self._pool.add(self.total, scores, self._random.random_sample(len(scores)))
-        self._kept = still([*self._kept, (numbers, rows)], self._pool.rows)
+        luck = self._random.random_sample(len(scores))
+        self._pool.add(self.total, scores, luck)
+        self._draw(numbers, luck)
+        self._kept = still([*self._kept, (numbers, rows)], self.rows)
         self.total += len(scores)
         if self._samples:
             self._sample(rows)
+
+    def _draw(self, numbers: Rows, luck: Floats) -> None:
+        """Keep those of all rows so far whose numbers at random are the least: any rows are as likely as any others."""
+        drawn, lots = np.concatenate([self._drawn, numbers]), np.concatenate([self._lots, luck])
+        least = np.argsort(lots, kind="stable")[: self._to_draw]
+        self._drawn, self._lots = drawn[least], lots[least]
 
     def _sample(self, rows: Inputs) -> None:
         """Keep those rows of all so far that have the least of a number at random."""
@@ -180,8 +199,20 @@ class Search:
             )
         model, inputs = self.model, stacked(*(rows for _, rows in self._kept))
         numbers, told = np.concatenate([at for at, _ in self._kept]), model.likelihood_.for_new_rows()
-        batch = best_batch(model.posterior_, told, inputs, self.n, self.score, self._to_predict)
+        place = {number: at for at, number in enumerate(numbers.tolist())}
+        drawn = np.array([place[number] for number in self._drawn.tolist()], dtype=np.intp)
+        batch = best_batch(model.posterior_, told, inputs, self.n, self.score, self._to_predict, drawn=drawn)
         return batch._replace(rows=numbers[batch.rows])
+
+
+def _number_at_random(share: float | str, n: int, model: Foreign) -> int:
+    """How many rows of a batch are drawn."""
+    if isinstance(share, str):
+        check_choice("at_random", share, ["auto"])
+        return round(n * share_at_random(n, model.n_samples_fit_))
+    if isinstance(share, bool) or not isinstance(share, int | float | np.integer | np.floating) or not 0 <= share <= 1:
+        raise ParameterError(f'at_random must be a share between 0 and 1, or "auto", got {share!r}')
+    return round(n * float(share))
 
 
 def still(kept: list[_Piece], rows: Rows) -> list[_Piece]:
