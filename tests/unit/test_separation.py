@@ -105,6 +105,22 @@ def test_columns_that_matter_are_told_from_those_that_do_not():
     assert len(even.relevances()) == 0
 
 
+def test_where_rows_have_become_strangers_learning_begins_anew():
+    model = Model.begin(RBF(1.0), Gaussian(), tied=True)
+
+    def objective(at):  # a hill near where learning began, which has no slope where length scales are short
+        log_scale = np.log(np.broadcast_to(at.kernel.length_scale, 2))
+        hill = 50.0 * np.exp(-4.0 * float(np.sum((log_scale - 0.3) ** 2)))
+        slopes = np.zeros(at.group.size)
+        slopes[:2] = -8.0 * hill * (log_scale - 0.3)
+        return hill, at.pull(slopes)
+
+    for begun in (-3.0, -0.5):
+        at = model.with_theta(np.where(np.arange(model.size) == 0, begun, 0.0))
+        found, _ = separate(objective, at, 2, 100, objective(at)[0], 1.0)
+        assert objective(found.model)[0] > 49.0
+
+
 class Valley:
     """Rows left out are predicted best at one length scale."""
 

@@ -255,3 +255,13 @@ def test_noise_that_is_fixed_or_right_stays() -> None:
     (other,) = elsewhere(Model.begin(RBF(ONES), Laplace(1.0)), [RBF(ONES)], 1e6)
     assert_allclose(other.likelihood.scale, 1e3)
     assert_allclose(noise_beside(latent_variance(Gaussian(), y)), REAL_LIKELIHOODS["gaussian"](y, None).variance)
+
+
+def test_length_scales_of_one_in_many_columns_make_no_rows_strangers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 20))
+    y = X[:, 0] + np.sin(2.0 * X[:, 1]) + X[:, 2] * X[:, 3] + 0.3 * rng.normal(size=700)
+    model = IVMRegressor(kernel=RBF(np.ones(20)) + Bias(), n_active=100, random_state=0).fit(X[:350], y[:350])
+    assert model.score(X[350:], y[350:]) > 0.9
+    few = Model.begin(RBF(np.ones(4)) + Bias(), Gaussian())
+    assert not elsewhere(few, suited(few.kernel, X[:, :4], float(np.var(y))))  # where rows are near enough

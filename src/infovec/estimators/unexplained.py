@@ -21,6 +21,7 @@ __all__ = ["warn_if_unexplained"]
 
 _ROWS, _FEWEST = 1000, 40  # that are looked at, half of them to predict the others from
 _ACTIVE = 100
+_SOME = 0.3  # of what there is to explain in rows of the fit, which are known by heart; below it others are held back
 _LITTLE = 0.1  # of what there is to explain, below which another kernel is tried; more than that must come of it,
 _LESS = 0.25  # of which the one that was given explains less than this share
 _CUT_SHORT = tuple(map(str, (StopReason.INTERRUPTED, StopReason.CALLBACK, StopReason.TIME)))
@@ -45,7 +46,7 @@ def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: A
     try:
         with _alone():
             targets = np.asarray(_safe_indexing(y, some))
-            if targets.ndim > 1 or _explained(model, _safe_indexing(X, some), targets, targets) > _LITTLE:
+            if targets.ndim > 1 or _explained(model, _safe_indexing(X, some), targets, targets) > _SOME:
                 return
             known, others = np.array_split(some, 2)
             given = _of_others(model, {}, X, y, sample_weight, known, others)

@@ -26,6 +26,7 @@ _ITERATIONS = 50
 _TOLERANCE = (1e-4, 1e-5)  # of an objective that needs sweeps, and of one that is exact
 _LOOK, _PROMISE = 6, 0.25  # iterations after which this share of the price must be paid for it to go on,
 _PROMISING = 5.0  # or so much, however many columns there are
+_SHORTER = 0.9  # step of the common length scale from where learning began
 _SHORT, _TRIED = -1.0, 32  # step to a length scale by which a column can bend, and columns for which it is tried
 MOST_FOR_COLUMNS = 4 * (_LOOK + _ITERATIONS)  # evaluations
 
@@ -65,20 +66,22 @@ def separate(
         Of all rows that parameters will be learned from. What a length scale brings by chance does not grow with them,
         what it brings in truth does.
     """
-    found = _start(objective, model.separated(p)[0])
-    price, steps, curvature, pays = _PRICE * (found.size - model.size), list[Step](), Curvature(), True
+    starts, pays = _starts(objective, model.separated(p)[0]), True
+    price, steps = _PRICE * (starts[0].size - model.size), list[Step]()
     exact = model.likelihood.conjugate  # then an evaluation costs little
     looks = [(_LOOK, _PROMISE), (_ITERATIONS, 1.0)]
+    best = Climbed(starts[0], [], Curvature())
     for iterations, part in looks[1:] if exact else looks:
-        found, more, curvature = optimise(objective, found, iterations, watch, _TOLERANCE[exact], curvature)
-        steps += more
-        gain = max((step.criterion for step in more), default=-np.inf) - level
+        climbs = [optimise(objective, one, iterations, watch, _TOLERANCE[exact], best.curvature) for one in starts]
+        steps += [step for climbed in climbs for step in climbed.steps]
+        best = max(climbs, key=_reached)
+        starts, gain = [best.model], _reached(best) - level
         wanted = part * price * (1.0 if p > _SEVERAL else _CHANCE * (1.0 + share))
         if gain <= (wanted if part == 1.0 else min(wanted, _PROMISING)):
             pays = False
             if part < 1.0 or p <= FEWEST_COLUMNS:
                 return None, steps
-    best = Climbed(found, steps, curvature)
+    best = best._replace(steps=steps)
     if pays:
         best = _bent(objective, best, watch)
         if exact:
@@ -97,12 +100,20 @@ def separate(
     return best if pays else None, steps
 
 
-def _start(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:
-    """Return the model, or where learning began: a length scale that all share grows where few columns count."""
+def _starts(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> list[Model]:
+    """Return the model, or where learning began: a length scale that all share grows where few columns count.
+
+    Where it has become much shorter, rows have nothing to do with each other and all is noise; no gradient leads out of
+    that either, so learning begins anew as well.
+    """
     again = second_look(model)
-    if np.array_equal(again.theta, model.theta):
-        return model
-    return max((model, again), key=lambda start: value_at(objective, start))
+    best = max((model, again), key=lambda start: value_at(objective, start)) if _moved(model, again) else model
+    shrunk = np.any((model.begun - model.theta)[model.scales] > _SHORTER)
+    return [best, model.with_theta(model.begun)] if shrunk else [best]
+
+
+def _moved(one: Model, other: Model) -> bool:
+    return not np.array_equal(one.theta, other.theta)
 
 
 def _bent(

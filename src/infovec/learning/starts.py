@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Mask
 from ..kernels import Kernel
 from .curvature import Curvature
 from .model import Model
@@ -14,6 +14,7 @@ __all__ = ["best_of_starts", "elsewhere", "most_starts", "second_look", "starts"
 
 _NOISIER = 5.0  # times the noise variance of the other start
 _FAR = float(np.log(30.0))  # between starts: a length scale, or size of the function, that learning does not come from
+_SHORT = float(np.log(2.5))  # between length scales, of which the shorter makes rows of many columns strangers
 
 
 def starts(
@@ -52,14 +53,20 @@ def elsewhere(model: Model, kernels: Sequence[Kernel], noise: float | None = Non
     """Return models that begin at other kernels, and noise variance, those that are far from it and from each other.
 
     A kernel in other units than those of rows and targets is no start: where it explains nothing the criterion is flat,
-    and its weak prior keeps it there. One in about the right units is left to itself.
+    and its weak prior keeps it there. One in about the right units is left to itself, unless its length scales are
+    shorter: distances add up over columns, and rows that have nothing to do with each other are all noise.
     """
     found, share = [model], np.where(model.variances | (model.noise == 1.0), 0.5, 1.0)
     for kernel in kernels:
         other = model.elsewhere(kernel, noise)
-        if all(np.max(share * np.abs(other.begun - known.begun), initial=0.0) > _FAR for known in found):
+        if all(_differ(other.begun - known.begun, share, model.scales) for known in found):
             found.append(other)
     return found[1:]
+
+
+def _differ(steps: Floats, share: Floats, scales: Mask) -> bool:
+    longer = bool(np.max(steps[scales], initial=0.0) > _SHORT)
+    return longer or bool(np.max(share * np.abs(steps), initial=0.0) > _FAR)
 
 
 def most_starts(many: bool, others: int = 0) -> int:
