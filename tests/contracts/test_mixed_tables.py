@@ -246,18 +246,20 @@ def test_the_kernel_that_is_recommended_is_one_to_paste():
     assert recommended(note, "kernel=", ", or --ard") == kernel
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3])
-def test_the_kernel_that_is_recommended_predicts_better_than_one_scale_for_raw_columns(seed):
-    frame, f = table(n=240, seed=seed)
-    with pytest.raises(ParameterError) as said:
-        IVMRegressor(kernel=RBF() + Bias()).fit(frame, f)
-    kernel = recommended(str(said.value), "such as ")
-    shared = On(RBF(), ["age", "when"]) * On(Categorical(), kernel.left.right.columns) + Bias()
-    found, poor = (
-        IVMRegressor(kernel=k, n_active=60, random_state=0).fit(frame[:160], f[:160]).score(frame[160:], f[160:])
-        for k in (kernel, shared)
-    )
-    assert found > max(0.5, poor)
+def test_the_kernel_that_is_recommended_predicts_better_than_one_scale_for_raw_columns():
+    scores = []
+    for seed in range(12, 17):
+        frame, f = table(n=240, seed=seed)
+        y = f + 0.3 * np.random.default_rng(seed).normal(size=len(f))
+        with pytest.raises(ParameterError) as said:
+            IVMRegressor(kernel=RBF() + Bias()).fit(frame, y)
+        kernel = recommended(str(said.value), "such as ")
+        shared = On(RBF(), ["age", "when"]) * On(Categorical(), kernel.left.right.columns) + Bias()
+        models = [IVMRegressor(kernel=k, n_active=60, random_state=0) for k in (kernel, shared)]
+        scores.append([model.fit(frame[:160], y[:160]).score(frame[160:], y[160:]) for model in models])
+    own, one = np.transpose(scores)
+    assert np.median(own) > 0.6
+    assert np.sum(own > one) >= 4, scores
 
 
 def test_tasks_of_tables(tmp_path):
