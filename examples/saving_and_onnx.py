@@ -31,7 +31,7 @@ with tempfile.TemporaryDirectory() as folder:
     loaded, extra, provenance = infovec.load_with_extra(own)
     to_onnx(model, graph)
     session = onnxruntime.InferenceSession(graph)
-    label, proba = session.run(["label", "probability"], {"X": Z})
+    label, proba = session.run(None, {"X": Z})[:2]  # the prediction comes first
     sizes = {path.name: path.stat().st_size for path in (own, graph)}
 
 # %%

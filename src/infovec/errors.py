@@ -39,7 +39,7 @@ class CellError(DataError):
             else ""
         )
         super().__init__(f"{place}, column {column!r}: {cell!r} is not a number{comma}")
-        self.column = column
+        self.column, self.cell = column, cell
 
 
 class ModelFileError(InfovecError, ValueError):

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import infovec
 from infovec import IVMClassifier, IVMRegressor, TableEncoder
+from infovec.errors import ParameterError
 from infovec.estimators.saving import Savable
 from infovec.kernels import RBF, Bias, Categorical, On, Tasks
 from infovec.learning.model import Model
@@ -213,7 +214,9 @@ def test_a_new_category_is_far_from_all():
 
 def test_kernels_that_take_categories_for_numbers_are_refused():
     frame, f = table()
-    with pytest.raises(ValueError, match=r"takes column 'sex' for numbers.*On\(RBF\(\), \['age', 'when'\]\)"):
+    with pytest.raises(
+        ValueError, match=r"takes column 'sex' for numbers.*On\(RBF\(np.ones\(2\)\), \['age', 'when'\]\)"
+    ):
         IVMRegressor(kernel=RBF() + Bias()).fit(frame, f)
     kernel = (
         On(RBF([10.0, 100.0]), ["age", "when"])
@@ -221,6 +224,42 @@ def test_kernels_that_take_categories_for_numbers_are_refused():
         + Bias()
     )
     assert made(IVMRegressor, kernel=kernel).fit(frame, f).score(frame, f) > 0.8
+
+
+def recommended(said, after, before="\n"):
+    """The kernel in a message, as it is pasted."""
+    names = {"On": On, "RBF": RBF, "Categorical": Categorical, "Bias": Bias, "np": np}
+    return eval(said.split(after)[1].split(before)[0], names)
+
+
+def test_the_kernel_that_is_recommended_is_one_to_paste():
+    frame, f = table()
+    for j in range(7):
+        frame[f"number {j}"], frame[f"word {j}"] = np.arange(len(frame)) % (j + 2), np.arange(len(frame)) % 2
+        frame[f"word {j}"] = frame[f"word {j}"].map({0: "it's", 1: None})
+    with pytest.raises(ParameterError) as said:
+        IVMRegressor(kernel=RBF() + Bias()).fit(frame, f)
+    kernel = recommended(str(said.value), "such as ")
+    assert made(IVMRegressor, kernel=kernel).fit(frame, f).n_features_in_ == 18
+    assert kernel.left.right.columns[-1] == "word 6 is missing"
+    note = made(IVMRegressor).fit(frame, f).relevances().note
+    assert recommended(note, "kernel=", ", or --ard") == kernel
+
+
+def test_the_kernel_that_is_recommended_predicts_better_than_one_scale_for_raw_columns():
+    scores = []
+    for seed in range(12, 17):
+        frame, f = table(n=240, seed=seed)
+        y = f + 0.3 * np.random.default_rng(seed).normal(size=len(f))
+        with pytest.raises(ParameterError) as said:
+            IVMRegressor(kernel=RBF() + Bias()).fit(frame, y)
+        kernel = recommended(str(said.value), "such as ")
+        shared = On(RBF(), ["age", "when"]) * On(Categorical(), kernel.left.right.columns) + Bias()
+        models = [IVMRegressor(kernel=k, n_active=60, random_state=0) for k in (kernel, shared)]
+        scores.append([model.fit(frame[:160], y[:160]).score(frame[160:], y[160:]) for model in models])
+    own, one = np.transpose(scores)
+    assert np.median(own) > 0.6
+    assert np.sum(own > one) >= 4, scores
 
 
 def test_tasks_of_tables(tmp_path):

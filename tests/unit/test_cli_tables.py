@@ -97,6 +97,33 @@ def test_a_target_that_holds_words_cannot_be_regressed(fails):
     assert "holds words, so it cannot be regressed" in fails("a,y\n1,p\n2,q\n", "--task", "regress")
 
 
+@pytest.mark.parametrize(
+    "amount", ["$104,{i:03d}.00", "104 {i:03d}", "1.104.{i:03d},50 €", "EUR 1{i:03d}", "104,{i:03d}"]
+)
+@pytest.mark.parametrize("n", [30, 300])
+def test_amounts_are_said_to_be_so_and_not_sent_in_a_circle(fails, amount, n):
+    lines = [f'{i},"{amount.format(i=i)}"' for i in range(n)]
+    target, column = "\n".join(["a,y", *lines]), "\n".join(["y,a", *lines])
+    cause = (
+        "if it stands between thousands, leave it out" if amount == "104,{i:03d}" else "write 104300.00 for $104,300.00"
+    )
+    for message in (
+        fails(target), fails(target, "--task", "regress"), fails(column),
+        fails("a,y\n" + "".join(f"{i},{i}.5\n" for i in range(3000)) + lines[-1]),
+        *([fails(target, "--task", "classify")] if n > 100 else []),
+    ):  # fmt: skip
+        assert cause in message
+        assert "--task regress" not in message
+
+
+def test_amounts_that_are_classes_may_be_so(run, tmp_path):
+    (tmp_path / "x.csv").write_text("a,y\n" + "".join(f"{i % 2},${i % 2}.50\n" for i in range(40)))
+    assert run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 5).exit_code == 0
+    (tmp_path / "x.csv").write_text("a,y\n" + "".join(f"{i},${i % 40}.50\n" for i in range(400)))
+    options = ("--task", "ordinal", "--order", ",".join(f"${i}.50" for i in range(40)))
+    assert run("fit", "x.csv", "-t", "y", "-o", "o.ivm", "--active", 5, *options).exit_code == 0
+
+
 def test_the_order_of_words_must_be_said(fails):
     table = "a,y\n" + "".join(f"{i},{('low', 'middle', 'high')[i % 3]}\n" for i in range(30))
     assert "name the categories from lowest to highest" in fails(table, "--task", "ordinal")

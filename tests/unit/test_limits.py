@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from fixed import IVMClassifier, IVMRegressor
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from infovec.errors import ParameterError
@@ -324,6 +325,26 @@ def test_a_refit_after_an_interruption_is_an_undisturbed_fit():
     assert model.stop_reason_ == whole.stop_reason_
     np.testing.assert_array_equal(model.kernel_.theta, whole.kernel_.theta)
     np.testing.assert_array_equal(model.active_, whole.active_)
+
+
+def test_an_interruption_inside_a_search_ends_one_fit_and_says_so():
+    X, y = spirals(300)
+    seen = []
+
+    def interrupt(progress):
+        seen.append(progress)
+        if len(seen) == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    search = GridSearchCV(IVMClassifier(callback=interrupt, learn=None), {"n_active": [10, 20]}, cv=3)
+    with pytest.warns(UserWarning, match="Only this fit was cut short: its score counts, and the others go on") as said:
+        search.fit(X, y)
+    assert sum("cut short" in str(one.message) for one in said) == 1
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert len(search.best_estimator_.active_) == search.best_params_["n_active"]
+    seen.clear()
+    with pytest.warns(UserWarning, match=r"interrupted: .*is usable$"):
+        IVMClassifier(callback=interrupt, learn=None).fit(X, y)
 
 
 def test_an_interruption_inside_is_known_outside():

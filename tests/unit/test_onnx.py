@@ -6,6 +6,7 @@ from fixed import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from scipy import sparse
 from scipy.special import expit, log_ndtr, log_softmax, ndtr
 
+from infovec import GPClassifier
 from infovec.errors import NotPositiveDefinite, ParameterError
 from infovec.kernels import (
     MLP,
@@ -65,6 +66,28 @@ def run(model, X, dtype="float64", path=None):
     session = runtime.InferenceSession(exported.SerializeToString(), providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(None, {"X": np.asarray(X, dtype=dtype)}), strict=True))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_the_prediction_is_the_first_output(dtype):
+    X, y = data()
+    for model, target in (
+        (IVMClassifier(n_active=20), y > 6), (IVMOrdinalClassifier(n_active=20), np.digitize(y, [5, 7])),
+        (IVMRegressor(n_active=20), y),
+    ):  # fmt: skip
+        session = runtime.InferenceSession(to_onnx(model.fit(X, target), dtype=dtype).SerializeToString())
+        found, expected = session.run(None, {"X": X.astype(dtype)})[0], model.predict(X)
+        close = np.isclose(found, expected, rtol=1e-3) if target is y else found == expected
+        assert np.mean(close) > 0.98
+        names = [output.name for output in session.get_outputs()]
+        own = ["label", "probability"] if hasattr(model, "classes_") else ["mean", "std"]
+        assert names == [*own, "latent_mean", "latent_variance"]
+
+
+def test_a_dense_model_is_said_to_have_no_graph():
+    X, y = data(40)
+    with pytest.raises(ParameterError, match=r"GPClassifier cannot be exported to ONNX.*Fit an IVMClassifier"):
+        to_onnx(GPClassifier(learn=None).fit(X, y > 6))
 
 
 def check_latent(found, model, X):

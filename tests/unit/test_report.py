@@ -329,6 +329,25 @@ def test_the_most_surprising_rows_come_first(tmp_path):
     assert "fitted to the other test rows" in words
 
 
+def test_missing_cells_of_surprising_rows_are_called_missing(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    gone = np.arange(len(X)) % 2 == 0
+    word = np.where(F > 0, "red", "blue").astype(object)
+    for empty in (None, np.nan, pandas.NA):
+        frame = pandas.DataFrame({"number": np.where(gone, np.nan, X[:, 0]), "word": np.where(gone, empty, word)})
+        model = IVMRegressor(learn=None, n_active=12).fit(frame[:100], F[:100])
+        model.report(tmp_path / "r.html", frame[100:], F[100:])
+        part = read(tmp_path / "r.html")[0].split("Most surprising")[1].split("</table>")[0]
+        assert part.count("missing") >= 2
+        assert not re.search(r">(nan|None|&lt;NA&gt;|<NA>)<", part)
+
+
+def test_relevances_are_told_from_importances(tmp_path):
+    model = IVMRegressor(RBF(np.ones(3)) + Bias(), n_active=20).fit(X, F)
+    model.report(tmp_path / "r.html")
+    assert "not how much predictions depend on it" in read(tmp_path / "r.html")[1]
+
+
 def test_evidence_is_folded_away_and_columns_are_shown(tmp_path):
     y = np.where(F > 0, "yes", "no")
     fast(IVMClassifier).fit(X[:100], y[:100]).report(tmp_path / "r.html", X[100:], y[100:], feature_names=list("pqr"))

@@ -16,7 +16,7 @@ from ..tables import CategoryColumn, Column, Encoded, NumberColumn, TableSchema
 from .pile import Codes, Pile, on_disk
 from .table import Table, check_size
 from .targets import Target, read_target
-from .words import check_words
+from .words import check_words, spelling
 
 __all__ = ["Choices", "Gathered", "gather"]
 
@@ -68,7 +68,7 @@ def gather(source: Source, choices: Choices, tell: Callable[[int], None], room: 
             rows.add(block)
             tell(rows.count)
     except CellError as error:
-        raise DataError(f"{error}. {_remedy(error.column, choices.target)}") from error
+        raise DataError(f"{error}. {_remedy(error, choices.target)}") from error
     if not rows.count:
         raise DataError(f"{source.name} has no rows")
     target = read_target(rows.targets(), choices.task or source.task, choices.order, choices.target)
@@ -79,7 +79,10 @@ def _wanted(source: Source, kinds: dict[str, Kind], choices: Choices) -> Wanted:
     target = choices.target
     task = choices.task or source.task
     if task == "regress" and kinds[target] == "word":
-        raise DataError(f"{source.name}: target {target!r} holds words, so it cannot be regressed; --task classify")
+        first = next(source.blocks(Wanted((), (), target, "word")), None)
+        cause = spelling(first.target if first is not None and isinstance(first.target, list) else ())
+        remedy = f": {cause}" if cause else "; --task classify"
+        raise DataError(f"{source.name}: target {target!r} holds words, so it cannot be regressed{remedy}")
     left_out = {target, *choices.drop}
     inputs = [name for name in source.columns if name not in left_out]
     if not inputs:
@@ -91,7 +94,10 @@ def _wanted(source: Source, kinds: dict[str, Kind], choices: Choices) -> Wanted:
     )  # fmt: skip
 
 
-def _remedy(column: str, target: str) -> str:
+def _remedy(error: CellError, target: str) -> str:
+    column = error.column
+    if cause := spelling((error.cell,)):
+        return cause
     if column == target:
         return "If the target is a class, say --task classify"
     return f"Mend the cell, or say --categorical {column!r} if the column holds words, or --drop {column!r}"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._types import Floats
-from ..estimators.relevances import Relevances, model_relevances
+from ..estimators.relevances import NOT_IMPORTANCE, Relevances, model_relevances
 from ..plain import printable
 from .model import Model, as_list, load_model, n_active, own_units
 from .screen import Screen
@@ -88,6 +88,7 @@ def _text(data: dict[str, Any], relevances: Relevances) -> str:
         f"  log evidence  {_shown(data['log_evidence'], '.2f')}",
     ]
     lines.append(str(relevances))
+    lines += [f"  ({NOT_IMPORTANCE})"] if len(relevances) else []
     if data["active"]:
         lines.append("first active rows:")
         for point in data["active"]:

@@ -8,6 +8,7 @@ from .._types import Array, Floats
 from ..errors import DataError
 from .pile import Codes
 from .table import LARGEST
+from .words import are_amounts, spelling
 
 __all__ = ["MANY", "Target", "found_task", "labels", "read_target"]
 
@@ -38,6 +39,11 @@ def read_target(values: Floats | Codes, task: str | None, order: tuple[str, ...]
     """
     if isinstance(values, Codes):
         words, codes = values.sorted()
+        if task is None and len(words) > MANY and are_amounts(words):
+            raise DataError(
+                f"target {name!r} holds numbers that cannot be read: {spelling(words)}. If they are classes, say "
+                "--task classify"
+            )
         y: Array = labels(words)[codes]
         task = task or "classify"
     else:
@@ -51,9 +57,10 @@ def read_target(values: Floats | Codes, task: str | None, order: tuple[str, ...]
     if len(found) < 2:
         raise DataError(f"target {name!r} is {found[0]} in all {len(y)} rows; there is nothing to learn")
     if len(found) > max(100, len(y) // 2):
+        cause = spelling(found.tolist() if found.dtype.kind == "U" else ())
         raise DataError(
             f"target {name!r} has {len(found)} different labels in {len(y)} rows (such as {found.tolist()[0]!r}): not "
-            "classes. Name another target, or --task regress for numbers"
+            f"classes. {cause or 'Name another target, or --task regress for numbers'}"
         )
     return Target(y, task, _categories(found, order, name) if task == "ordinal" else None)
 

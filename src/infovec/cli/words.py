@@ -1,16 +1,41 @@
 """Whether a column of words can be used as categories, and what else it may be."""
 
 import re
+from collections.abc import Iterable
 
+from ..datasets.cells import is_number
 from ..errors import DataError
 
-__all__ = ["MOST", "check_words"]
+__all__ = ["MOST", "are_amounts", "check_words", "spelling"]
 
 MOST = 100
 """Categories that a column may have without being named as categorical."""
 
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+|[-+]?\d+")
+_MARK = r"(?:[$£¥¢\u20a0-\u20cf]|EUR|USD|GBP|CHF)"
+_THOUSANDS = r"\d{1,3}(?:[,'’ \u00a0\u202f]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+"
+_DIGITS = rf"(?:{_THOUSANDS}|\d{{1,3}}(?:\.\d{{3}})+|\d+(?:[.,]\d+)?|[.,]\d+)"
+_AMOUNT = re.compile(rf"[-+(]?(?:{_THOUSANDS}|{_MARK}\s?[-+]?{_DIGITS}|{_DIGITS}\s?{_MARK})\)?")
+
+
+def spelling(words: Iterable[str | None]) -> str:
+    """Say of the first number with a currency sign or thousands separators how it is read; nothing of other words."""
+    found = next((word for word in words if word is not None and _AMOUNT.fullmatch(word)), None)
+    if found is None:
+        return ""
+    if _DECIMAL_COMMA.fullmatch(found):
+        return (
+            f"{found!r} has a comma: if it is a decimal comma say --decimal ,; if it stands between thousands, "
+            "leave it out of the file, 104300 for 104,300"
+        )
+    return f"{found!r} has a currency sign or thousands separators: write 104300.00 for $104,300.00 in the file"
+
+
+def are_amounts(words: Iterable[str]) -> bool:
+    """Whether words are numbers, some of them with currency signs or thousands separators."""
+    strange = [word for word in words if not is_number(word)]
+    return bool(strange) and all(_AMOUNT.fullmatch(word) for word in strange)
 
 
 def check_words(file: str, column: str, words: tuple[str, ...], rows: int, asked: bool) -> None:
@@ -37,6 +62,11 @@ def check_words(file: str, column: str, words: tuple[str, ...], rows: int, asked
         raise DataError(
             f"{file}, column {column!r} has numbers with a comma ({words[0]!r}): if it is a decimal comma say "
             "--decimal ,; if it stands between thousands, leave it out of the file"
+        )
+    if are_amounts(words):
+        raise DataError(
+            f"{file}, column {column!r} holds numbers that cannot be read: {spelling(words)}. If they are categories, "
+            f"say --categorical {column!r}"
         )
     if len(words) > MOST:
         raise DataError(

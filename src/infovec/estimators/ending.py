@@ -1,5 +1,6 @@
 """Why a fit ended, and what falls short of what was asked for."""
 
+import traceback
 import warnings
 
 from sklearn.exceptions import ConvergenceWarning
@@ -13,7 +14,7 @@ __all__ = ["announced"]
 
 def announced(ended: Ended) -> StopReason:
     """Return why a fit ended; warn the caller where it ended early or did not settle."""
-    rows = f"{len(ended.result.active)} of {ended.wanted} active rows and is usable"
+    rows = f"{len(ended.result.active)} of {ended.wanted} active rows and is usable{_in_a_search()}"
     if ended.learning_interrupted:
         warnings.warn(
             f"interrupted while learning: the model has the parameters found so far, {rows}", stacklevel=outside()
@@ -24,3 +25,13 @@ def announced(ended: Ended) -> StopReason:
     elif not ended.result.converged and ended.stop not in (StopReason.TIME, StopReason.CALLBACK):
         warnings.warn(not_converged(ended.result), ConvergenceWarning, stacklevel=outside())
     return ended.stop
+
+
+def _in_a_search() -> str:
+    """What an interruption does to a search or a cross-validation of scikit-learn, if the fit is part of one."""
+    callers = (frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_stack(None))
+    if not any(name.startswith("sklearn.model_selection") for name in callers):
+        return ""
+    return (
+        ". Only this fit was cut short: its score counts, and the others go on; Ctrl-C twice in one fit ends them all"
+    )

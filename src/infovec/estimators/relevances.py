@@ -17,7 +17,13 @@ from ..tables import TableSchema
 from .fitted import Fitted
 from .tasks import codes_of, gaps_of, mixed_by_name
 
-__all__ = ["Relevances", "model_relevances"]
+__all__ = ["NOT_IMPORTANCE", "Relevances", "model_relevances"]
+
+NOT_IMPORTANCE = (
+    "Relevance is how fast the function can change along a column, not how much predictions depend on it, which "
+    "feature_importances_ says."
+)
+"""What is said beside relevances to those who have not read of them."""
 
 _SHOWN = 20  # columns in the text
 _ROUNDING = 1e-6
@@ -247,4 +253,4 @@ def _remedy_for(model: Fitted, p: int) -> str:
     table: TableSchema | None = getattr(model, "table_", None)
     if table is None:
         return _remedy(p)
-    return f"To learn how relevant each one is: kernel={mixed_by_name(table, ones=True)}, or --ard on the command line"
+    return f"To learn how relevant each one is: kernel={mixed_by_name(table)}, or --ard on the command line"

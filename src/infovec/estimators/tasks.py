@@ -146,14 +146,12 @@ def _check_categories(kernel: Kernel, table: TableSchema) -> None:
     )
 
 
-def mixed_by_name(table: TableSchema, ones: bool = False) -> str:
-    """Return a kernel for numbers and categories as it is written, with a number for each column if asked for."""
-    names, codes, some = table.names, table.codes.tolist(), 6
-    numbers, words = [name for j, name in enumerate(names) if j not in codes], [names[j] for j in codes]
-    scales, relevances = (f"np.ones({len(numbers)})", f"np.ones({len(words)})") if ones else ("", "")
-    shown = [f"{columns[:some]}".replace("]", ", ...]" if len(columns) > some else "]") for columns in (numbers, words)]
-    parts = [f"On(RBF({scales}), {shown[0]})"] if numbers else []
-    parts += [f"On(Categorical({relevances}), {shown[1]})"] if words else []
+def mixed_by_name(table: TableSchema) -> str:
+    """Return a kernel for numbers and categories as it is written, with a scale of its own for each column."""
+    names, codes = table.names, set(table.codes.tolist())
+    numbers, words = [name for j, name in enumerate(names) if j not in codes], [names[j] for j in sorted(codes)]
+    parts = [f"On(RBF(np.ones({len(numbers)})), {numbers})"] if numbers else []
+    parts += [f"On(Categorical(np.ones({len(words)})), {words})"] if words else []
     return f"{' * '.join(parts)} + Bias()"
 
 

@@ -63,7 +63,8 @@ def _no_value(setting: str, given: object, inner: str) -> ParameterError:
     from_data = "" if given is None else " by its name"
     return ParameterError(
         f"{setting}__{inner} cannot be set: {setting} is {given!r}, whose parameters come from the data. Give it as a "
-        f"value first, such as {remedy}, and set the parameters that get_params() then lists"
+        f"value first, such as {remedy}, and set the parameters that get_params() then lists. What is learned only "
+        "begins there: to search over it, learn=None or learn=Learning(fixed=[...])"
         if remedy and (given is None or isinstance(given, str))
         else f"{setting}__{inner} cannot be set: {setting} is {given!r}{from_data}, which has no parameters"
     )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
-from ..estimators import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from ..estimators import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from ..persistence import check_output, writing
 from ..posterior import Posterior
 from .classes import label, probability
@@ -20,10 +20,11 @@ __all__ = ["to_onnx"]
 def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str = "float64") -> Any:
     """Return a fitted estimator as an ONNX model, and write it to a file if a path is given.
 
-    The graph has one input ``X`` of shape (n, n_features). Its outputs are ``latent_mean`` and ``latent_variance``, of
-    shape (n,) or, with more than two classes, (n, n_classes), and ``probability`` (n, n_classes) and ``label`` of a
-    classifier, or ``mean`` and ``std`` of the target of a regressor. It computes in double precision. A model of a
-    table with categories or missing values takes the rows that ``TableEncoder.from_model(model)`` makes of it.
+    The graph has one input ``X`` of shape (n, n_features). Its outputs are, in this order, ``label`` and
+    ``probability`` (n, n_classes) of a classifier, or ``mean`` and ``std`` of the target of a regressor, and then
+    ``latent_mean`` and ``latent_variance``, of shape (n,) or, with more than two classes, (n, n_classes). It computes
+    in double precision. A model of a table with categories or missing values takes the rows that
+    ``TableEncoder.from_model(model)`` makes of it.
 
     Parameters
     ----------
@@ -48,18 +49,16 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
         raise ImportError("to_onnx needs the package onnx: pip install 'infovec[onnx]'") from error
     mean, var = latent(g, posterior)
     functions = ["n"] if len(parts(posterior)) == 1 else ["n", len(parts(posterior))]
-    outputs: dict[str, tuple[int, list[Any]]] = {
-        "latent_mean": (g.types.DOUBLE, functions),
-        "latent_variance": (g.types.DOUBLE, functions),
-    }
+    outputs: dict[str, tuple[int, list[Any]]]
     likelihood = model.likelihood_.for_new_rows()
     if isinstance(model, IVMRegressor):
         real(g, likelihood, mean, var)
-        outputs |= {"mean": (g.types.DOUBLE, ["n"]), "std": (g.types.DOUBLE, ["n"])}
+        outputs = {"mean": (g.types.DOUBLE, ["n"]), "std": (g.types.DOUBLE, ["n"])}
     else:
         prior = max(float(np.max(part.kernel.diag(part.X))) for part in parts(posterior))
         kind = label(g, probability(g, likelihood, mean, var, prior, model.class_shift_), model.classes_)
-        outputs |= {"probability": (g.types.DOUBLE, ["n", len(model.classes_)]), "label": (kind, ["n"])}
+        outputs = {"label": (kind, ["n"]), "probability": (g.types.DOUBLE, ["n", len(model.classes_)])}
+    outputs |= dict.fromkeys(("latent_mean", "latent_variance"), (g.types.DOUBLE, functions))
     exported = g.model(g.types.DOUBLE if dtype == "float64" else g.types.FLOAT, _width(model), outputs)
     if path is not None:
         with writing(path) as file:
@@ -77,6 +76,11 @@ def _posterior(model: Any) -> Posterior:
         raise ParameterError(
             f"to_onnx is for a model of one target, and this one has {len(model.outputs_)}: call "
             "to_onnx(model.outputs_[0]) for the first of them"
+        )
+    if isinstance(model, GPClassifier):
+        raise ParameterError(
+            "GPClassifier cannot be exported to ONNX: its models have all training rows, and its probabilities are "
+            "integrals that ONNX does not have. Fit an IVMClassifier, which can be exported"
         )
     if not isinstance(model, IVMClassifier | IVMRegressor | IVMOrdinalClassifier) or not hasattr(model, "posterior_"):
         raise ParameterError(f"to_onnx needs a fitted estimator of infovec, got {model!r}")

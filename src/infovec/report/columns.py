@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators.relevances import NOT_IMPORTANCE
 from ..evaluation import Dependence
 from ..plots import plot_dependence
 from .contents import Contents
@@ -34,7 +35,10 @@ def _relevances(contents: Contents) -> list[str]:
             f'<span class="bar" style="width:{100 * share:.2f}%"></span>'
         )
     more = f"And {len(found) - most} columns that count less." if len(found) > most else ""
-    said = "(Spread / length scale)² of each column as a share of the largest; length scales in the column's unit."
+    said = (
+        "(Spread / length scale)² of each column as a share of the largest; length scales in the column's unit. "
+        f"{NOT_IMPORTANCE}"
+    )
     bars = '<div class="bars">' + "\n".join(lines) + "</div>"
     return [paragraph(note), paragraph(said, soft=True), card(bars, "Relevances", more)]
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._types import Array
 from ..estimators.fitted import as_given
+from ..tables import is_missing
 from .contents import Contents, first
 from .page import escape, paragraph, table
 from .pictures import image
@@ -94,4 +95,6 @@ def relevant_columns(contents: Contents) -> tuple[list[str], str]:
 
 def short_number(value: Any) -> str:
     """Return a value in a few digits."""
+    if is_missing(value):
+        return "missing"
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

@@ -3,6 +3,7 @@
 from .columns import CategoryColumn, Column, NumberColumn
 from .encoder import TableEncoder, columns_of, out_of_place
 from .frames import is_frame, is_plain
+from .objects import is_missing
 from .raw import Raw
 from .schema import Encoded, TableSchema
 
@@ -16,6 +17,7 @@ __all__ = [
     "TableSchema",
     "columns_of",
     "is_frame",
+    "is_missing",
     "is_plain",
     "out_of_place",
 ]
