@@ -187,6 +187,15 @@ def test_tables_of_numbers_are_not_blurred():
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
 
 
+@pytest.mark.parametrize("seed", [2, 4, 12])
+def test_noise_of_numbers_does_not_vanish_behind_categories_and_gaps(seed):
+    frame, f = table(240, seed)
+    y = f + 0.3 * np.random.default_rng(seed).normal(size=240)
+    model = IVMRegressor(n_active=60, random_state=0).fit(frame[:160], y[:160])
+    assert model.score(frame[160:], y[160:]) > 0.6
+    assert model.likelihood_.variance > 0.01 * np.var(y)
+
+
 def test_relevances_of_categories_are_learned():
     """Which column counts: one of categories, and whether a number is missing; others get next to nothing."""
     rng = np.random.default_rng(1)

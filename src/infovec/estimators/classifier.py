@@ -124,9 +124,9 @@ class IVMClassifier(Certifying):
         For "projected": whether the site of a row knows how much of it the active rows leave open. False is the plain
         KL-optimal projection of the Thesis, which is more confident. "auto" is False where the certainty of predictions
         is chosen afterwards by rows left out (``likelihood_.spread`` and ``power``), which is for more than two classes
-        without an order, and for two where ``learn`` is not None and the kernel has no ``Categorical``. Elsewhere it is
-        True: with ``learn=None``, for tables with categories or gaps, for three or more ordered categories and for
-        numbers.
+        without an order, and for two where ``learn`` is not None and the kernel has no ``Categorical``; and for numbers
+        with noise where it has one and is learned. Elsewhere it is True: with ``learn=None``, for labels of tables with
+        categories or gaps, for three or more ordered categories and for other numbers.
     refine : {"auto", "exchange", "entropy", "sweeps", "both", None}
         For "factorised", after selection (Thesis 4.4.1). "exchange": active rows are exchanged for others as long as
         that raises the evidence, those of ``initial`` excepted. "entropy": as long as the active rows then tell more of

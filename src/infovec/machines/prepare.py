@@ -143,7 +143,9 @@ def prepare(
     X = _inside(sample, kernel, dtype)
     learns = settings.learning is not None
     calibrate = learns and kind.all_rows and isinstance(likelihood, Likelihood) and spreads(likelihood)
-    blur = n_functions == 1 and (not calibrate or has_categories(kernel)) if settings.blur is None else settings.blur
+    blur = (
+        n_functions == 1 and _blurs(kernel, likelihood, learns, calibrate) if settings.blur is None else settings.blur
+    )
     families = None if sample.kin is None else Families(sample.kin)
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, families=families), kernel, likelihood,
@@ -152,6 +154,19 @@ def prepare(
                 settings.keep, places, settings.dtype, settings.refine, Moving(settings.move, settings.learning)),
     )  # fmt: skip
     return machine.sufficient()
+
+
+def _blurs(kernel: Kernel, likelihood: Likelihood | ClassLikelihood, learns: bool, calibrate: bool) -> bool:
+    """Whether sites of one function know what the active rows leave open, where nobody says so.
+
+    Where certainty is chosen afterwards they need not; but the evidence of categories is largest then where every row
+    is on its own. Unless there is noise that says the same: what active rows leave open takes its place otherwise, as
+    large as it likes between categories, and other active rows leave other things open.
+    """
+    if not has_categories(kernel):
+        return not calibrate
+    noisy = isinstance(likelihood, Likelihood) and any(role.noise for role in likelihood.free_roles)
+    return not (learns and noisy)
 
 
 def _initial(settings: Settings, sample: Sample, wanted: int) -> Rows:
