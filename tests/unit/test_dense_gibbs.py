@@ -202,7 +202,7 @@ def test_chains_come_together_where_kernels_vary_much(variance):
     X = rng.normal(size=(60, 2))
     y = np.argmax(np.column_stack([X, np.full(60, 0.3)]), axis=1)
     K = RBF(1.5, variance)(X)
-    found = [gibbs(K, y, 3, 400, np.random.default_rng(1), burn_in=60, leap=leap) for leap in (True, False)]
+    found = [gibbs(K, y, 3, 1000, np.random.default_rng(1), burn_in=60, leap=leap) for leap in (True, False)]
     assert found[0].r_hat.max() < 1.1
     assert found[1].r_hat.max() > 1.2
     assert found[0].ess.min() > 4.0 * found[1].ess.min()
