@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Floats, Inputs, Rows
 from ..dense.diagnostics import effective_sample_size
+from ..dense.learn import ONLY_KERNELS
 from ..dense.probabilities import class_proba
 from ..errors import ParameterError
 from ..kernels import Kernel
+from ..learning import Learning
 from ..likelihoods import Discrete
 from ..likelihoods.classes import ClassLikelihood
 from ..posterior import AuxiliaryPosterior, DrawnPosterior, ModePosterior
@@ -131,6 +133,7 @@ FactorisedPosterior or ModePosterior
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "classes_", "n_classes_", "posterior_",
         "kernel_", "likelihood_", "log_evidence_", "converged_", "history_", "diagnostics_", "table_",
     )  # fmt: skip
+    _moving: ClassVar[Learning] = ONLY_KERNELS  # of all parameters
     classes_: Array
     likelihood_: Discrete | ClassLikelihood  # type: ignore[assignment]
 
