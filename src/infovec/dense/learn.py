@@ -9,6 +9,7 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..errors import NotPositiveDefinite
 from ..kernels import Kernel
 from ..learning import (
+    FEWEST_COLUMNS,
     ClassKernels,
     Climbed,
     CoupledEvidence,
@@ -23,9 +24,11 @@ from ..learning import (
     best_of_starts,
     elsewhere,
     optimise,
+    second_look,
     separable,
     separate,
     starts,
+    value_at,
 )
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
@@ -200,7 +203,7 @@ def climb(
     """
     start = kernel if isinstance(kernel, Kernel) else cast(Kernel, ClassKernels(kernel))
     given, steps = Model.begin(start, cast(Likelihood, likelihood), tied, ONLY_KERNELS), list[Step]()
-    model, curvature, before = given, Curvature(), 1
+    model, curvature, before, tried = given, Curvature(), 1, False
     for number, (most, iterations) in enumerate(_STAGES):
         if number and len(order) <= _STAGES[number - 1][0]:
             break
@@ -212,13 +215,18 @@ def climb(
             found = optimise(objective, model, iterations, watch, curvature=curvature.times(len(rows) / before))
         model, before = found.model, len(rows)
         steps += found.steps
-        if number == 0 and X.ndim == 2 and separable(model, len(rows), X.shape[1]):
-            level = max((step.criterion for step in found.steps), default=-np.inf)
+        if not tried and X.ndim == 2 and separable(model, len(rows), X.shape[1]):
+            tried, level = True, max((step.criterion for step in found.steps), default=-np.inf)
             share = len(rows) / min(len(order), _STAGES[-1][0])
             apart, more = separate(objective, model, X.shape[1], len(rows), level, share, watch)
             steps += more
             if apart is not None:
                 model, _, curvature = apart
+        last = len(rows) == min(len(order), _STAGES[-1][0])
+        if last and model.size > given.size and X.shape[1] <= FEWEST_COLUMNS:  # of more they were switched off
+            again = optimise(objective, second_look(model), iterations, watch)
+            steps += again.steps
+            model = max((model, again.model), key=lambda one: value_at(objective, one))
     kept = model.size > given.size
     return Learned(_kernels(model), alike(steps, given, X.shape[1], kept) if tied and X.ndim == 2 else steps)
 

@@ -65,10 +65,11 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     learn : {"auto", "bound", "ep", "laplace", "importance", "mcmc", None}
         How the parameters of the kernel are found, whatever the inference after it. "bound", "ep" and "laplace"
         maximise the variational bound, the evidence of EP or that of Laplace, by gradients, on at most 1000 rows drawn
-        at random. "auto" is "laplace" for that inference and "ep" for the others: the bound prefers functions that are
-        too smooth. "importance" is the variational importance sampler over the length scales; "mcmc" draws the
-        parameters with the functions, for ``inference="gibbs"``: predictions are then averages over kernels. None
-        leaves the kernel as given.
+        at random, and where columns differ learn a length scale for each of them, as ``IVMClassifier`` does, unless
+        the kernel is given as an object. "auto" is "laplace" for that inference and "ep" for the others: the bound
+        prefers functions that are too smooth. "importance" is the variational importance sampler over the length
+        scales; "mcmc" draws the parameters with the functions, for ``inference="gibbs"``: predictions are then averages
+        over kernels. None leaves the kernel as given.
     likelihood : {"auto", "probit", "logit"}
         "auto" is the probit, but for "laplace" the logit, whose cost grows with the number of classes and not with its
         cube. "logit" is for "laplace" and "ep".
