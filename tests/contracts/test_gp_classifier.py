@@ -17,6 +17,7 @@ from infovec.estimators import dense
 from infovec.kernels import RBF, Bias, FromFunction, Linear
 from infovec.likelihoods import Logit, Probit
 from infovec.likelihoods.classes import MultivariateProbit, Softmax
+from infovec.machines.defaults import column_spreads, length_scales
 
 KERNEL = RBF(1.5, 5.0) + Bias()
 INFERENCES = ("variational", "ep", "laplace", "gibbs")
@@ -327,7 +328,7 @@ def test_columns_that_count_the_same_keep_their_proportions(learn):
     total = np.sum(X / X.std(axis=0), axis=1) + rng.normal(size=200)
     for y in (np.digitize(total, [0.0]), np.digitize(total, [-1.0, 1.0])):
         model = GPClassifier(learn=learn, likelihood="probit", random_state=0).fit(X, y)
-        scales = model.kernel_.left.length_scale / X.std(axis=0)
+        scales = model.kernel_.left.length_scale / length_scales(*column_spreads(X))
         np.testing.assert_allclose(scales, scales[0], rtol=1e-6)
         assert model.history_["theta"].shape[1] == 3
         assert len(model.relevances()) == 0

@@ -49,6 +49,7 @@ __all__ = [
 
 _STAGES = ((300, 40), (1000, 25))  # rows at most, and iterations
 _NEAR, _FAR = 0.7, 30.0  # length scales of columns that count and of others, in standard deviations of theirs
+_LOOKED = 600  # rows up to which length scales that have grown get a second look; with more they are seldom wrong
 _MOST_COLUMNS = 50  # that are tried one after the other
 _BOUND_TOLERANCE, _SITE_TOLERANCE = 1e-3, 1e-2  # the criterion is exact to their squares
 
@@ -222,8 +223,8 @@ def climb(
             steps += more
             if apart is not None:
                 model, _, curvature = apart
-        last = len(rows) == min(len(order), _STAGES[-1][0])
-        if last and model.size > given.size and X.shape[1] <= FEWEST_COLUMNS:  # of more they were switched off
+        looks = len(rows) == len(order) <= _LOOKED and X.shape[1] <= FEWEST_COLUMNS  # of more they were switched off
+        if looks and model.size > given.size:
             again = optimise(objective, second_look(model), iterations, watch)
             steps += again.steps
             model = max((model, again.model), key=lambda one: value_at(objective, one))
