@@ -11,12 +11,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 
-from infovec import GPClassifier, load
+from infovec import GPClassifier, IVMClassifier, load
 from infovec.errors import ParameterError
 from infovec.estimators import dense
 from infovec.kernels import RBF, Bias, FromFunction, Linear
 from infovec.likelihoods import Logit, Probit
 from infovec.likelihoods.classes import MultivariateProbit, Softmax
+from infovec.machines.defaults import column_spreads, length_scales
 
 KERNEL = RBF(1.5, 5.0) + Bias()
 INFERENCES = ("variational", "ep", "laplace", "gibbs")
@@ -287,3 +288,79 @@ def test_the_same_seed_gives_the_same_model_and_progress_is_told(capsys, monkeyp
     told = capsys.readouterr().err
     assert "infovec: learning, criterion" in told
     assert "infovec: sweep" in told
+
+
+def waves(n, p, classes, seed):
+    """Rows of which three columns count, two of them only together."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    f = 2.0 * X[:, 1] * X[:, 4] + 2.0 * np.sin(2.0 * X[:, 2]) + 0.3 * rng.normal(size=n)
+    return X, np.digitize(f, [0.0] if classes == 2 else [-1.0, 1.0])
+
+
+def log_loss(model, X, y):
+    return -np.mean(model.predict_log_proba(X)[np.arange(len(y)), y])
+
+
+@pytest.mark.parametrize("learn", ["auto", "ep", "bound", "laplace"])
+def test_two_classes_find_the_columns_that_count_as_the_sparse_machine_does(learn):
+    X, y = waves(1250, 12, 2, seed=1)
+    model = GPClassifier(learn=learn, random_state=0).fit(X[:250], y[:250])
+    sparse_one = IVMClassifier(n_active=1.0, random_state=0).fit(X[:250], y[:250])
+    assert log_loss(model, X[250:], y[250:]) < log_loss(sparse_one, X[250:], y[250:]) + 0.05
+    assert set(model.relevances().columns[:3]) == {"column 1", "column 2", "column 4"}
+    assert model.history_["theta"].shape[1] == 12 + 2
+
+
+@pytest.mark.parametrize("inference", ["variational", "laplace"])
+def test_three_classes_find_the_columns_that_count(inference):
+    X, y = waves(1200, 8, 3, seed=2)
+    model = GPClassifier(inference=inference, random_state=0).fit(X[:200], y[:200])
+    fewer = GPClassifier(inference=inference, random_state=0).fit(X[:200, [1, 2, 4]], y[:200])
+    assert set(model.relevances().columns[:3]) == {"column 1", "column 2", "column 4"}
+    assert log_loss(model, X[200:], y[200:]) < log_loss(fewer, X[200:][:, [1, 2, 4]], y[200:]) + 0.1
+
+
+@pytest.mark.parametrize("learn", ["ep", "laplace"])
+def test_columns_that_count_the_same_keep_their_proportions(learn):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 5)) * [1.0, 10.0, 0.1, 1.0, 5.0]
+    total = np.sum(X / X.std(axis=0), axis=1) + rng.normal(size=200)
+    for y in (np.digitize(total, [0.0]), np.digitize(total, [-1.0, 1.0])):
+        model = GPClassifier(learn=learn, likelihood="probit", random_state=0).fit(X, y)
+        scales = model.kernel_.left.length_scale / length_scales(*column_spreads(X))
+        np.testing.assert_allclose(scales, scales[0], rtol=1e-6)
+        assert model.history_["theta"].shape[1] == 3
+        assert len(model.relevances()) == 0
+        assert "share one length scale" in model.relevances().note
+
+
+def test_two_columns_of_which_one_counts_have_relevances_after_a_file_too(tmp_path):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(150, 2))
+    model = GPClassifier(random_state=0).fit(X, np.sin(3.0 * X[:, 1]) + 0.1 * rng.normal(size=150) > 0.0)
+    assert model.history_["theta"].shape[1] == 2 + 2
+    model.save(tmp_path / "two.ivm")
+    again = load(tmp_path / "two.ivm")
+    for one in (model, again):
+        assert one.relevances().columns[0] == "column 1"
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("learn", ["ep", "bound", "laplace"])
+def test_of_many_columns_those_that_say_nothing_are_switched_off(learn):
+    X, y = waves(1220, 70, 2, seed=5)
+    y = (2.0 * X[:, 1] + 2.0 * np.sin(2.0 * X[:, 2]) > 0.0).astype(int)
+    model = GPClassifier(learn=learn, random_state=0).fit(X[:220], y[:220])
+    found = model.relevances()
+    assert set(found.columns[:2]) == {"column 1", "column 2"}
+    assert np.sum(found.relevance > 1e-3) < 10
+    assert log_loss(model, X[220:], y[220:]) < 0.25
+
+
+def test_kernels_that_are_given_keep_the_length_scales_they_have():
+    X, y = waves(150, 5, 2, seed=6)
+    model = GPClassifier(RBF(2.0) + Bias(), random_state=0).fit(X, y)
+    assert np.ndim(model.kernel_.left.length_scale) == 0
+    named = GPClassifier("matern", random_state=0).fit(X, y)
+    assert len(named.relevances()) == 5

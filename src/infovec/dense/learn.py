@@ -9,18 +9,26 @@ from .._types import Floats, Inputs, Mask, Rows
 from ..errors import NotPositiveDefinite
 from ..kernels import Kernel
 from ..learning import (
+    FEWEST_COLUMNS,
     ClassKernels,
+    Climbed,
     CoupledEvidence,
+    Curvature,
     LearnedRows,
     Learning,
     Model,
     ProjectedEvidence,
     Step,
     VariationalBound,
+    alike,
     best_of_starts,
     elsewhere,
     optimise,
+    second_look,
+    separable,
+    separate,
     starts,
+    value_at,
 )
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
@@ -28,6 +36,8 @@ from .fits import Kernels, mode_of, of_all, signs
 from .laplace_fit import laplace_adjoint
 
 __all__ = [
+    "ONLY_KERNELS",
+    "DenseBound",
     "LaplaceCriterion",
     "Learned",
     "MakeCriterion",
@@ -39,8 +49,12 @@ __all__ = [
 
 _STAGES = ((300, 40), (1000, 25))  # rows at most, and iterations
 _NEAR, _FAR = 0.7, 30.0  # length scales of columns that count and of others, in standard deviations of theirs
+_LOOKED = 600  # rows up to which length scales that have grown get a second look; with more they are seldom wrong
 _MOST_COLUMNS = 50  # that are tried one after the other
 _BOUND_TOLERANCE, _SITE_TOLERANCE = 1e-3, 1e-2  # the criterion is exact to their squares
+
+ONLY_KERNELS = Learning(fixed=["likelihood.*"])
+"""What is learned: the likelihood stays as it is."""
 
 
 class Criterion(Protocol):
@@ -48,6 +62,9 @@ class Criterion(Protocol):
 
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Criterion plus log prior, and the gradient in the steps of the model."""
+
+    def left_out(self, model: Model) -> tuple[float, float]:
+        """Criterion plus log prior, and the mean log loss of rows left out."""
 
 
 MakeCriterion: TypeAlias = Callable[[Inputs, Rows, Discrete | ClassLikelihood], Criterion]
@@ -62,15 +79,31 @@ class Learned(NamedTuple):
 
 def bound_criterion(X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> Criterion:
     """The variational bound."""
-    return VariationalBound(X, labels, np.arange(len(labels)), tolerance=_BOUND_TOLERANCE)
+    return DenseBound(X, labels, np.arange(len(labels)), tolerance=_BOUND_TOLERANCE)
 
 
 def ep_criterion(X: Inputs, labels: Rows, likelihood: Discrete | ClassLikelihood) -> Criterion:
     """The evidence of expectation propagation."""
     rows = np.arange(len(labels))
+    told = isinstance(X, np.ndarray) and X.dtype != object  # whether equal rows are easily told
+    group = np.unique(X, axis=0, return_inverse=True)[1].ravel() if told else None
     if isinstance(likelihood, ClassLikelihood):
-        return CoupledEvidence(LearnedRows(rows, X, labels, blur=False), rows, _SITE_TOLERANCE)
-    return ProjectedEvidence(LearnedRows(rows, X, signs(labels), blur=False), rows, _SITE_TOLERANCE)
+        return CoupledEvidence(LearnedRows(rows, X, labels, group, blur=False), rows, _SITE_TOLERANCE)
+    return ProjectedEvidence(LearnedRows(rows, X, signs(labels), group, blur=False), rows, _SITE_TOLERANCE)
+
+
+def _loss(X: Inputs, labels: Rows, model: Model) -> float:
+    """Mean log loss of rows left out, by expectation propagation with the same kernel, which knows its cavities."""
+    likelihood = cast(Discrete | ClassLikelihood, model.likelihood)
+    return ep_criterion(X, labels, likelihood).left_out(model)[1]
+
+
+class DenseBound(VariationalBound):
+    """The bound with all rows active."""
+
+    def left_out(self, model: Model) -> tuple[float, float]:
+        """Bound plus log prior, and mean log loss of rows left out."""
+        return self(model)[0], _loss(self.X, self.labels, model)
 
 
 class LaplaceCriterion:
@@ -93,6 +126,10 @@ class LaplaceCriterion:
         prior, prior_gradient = model.log_prior()
         whole = np.concatenate([gradient, np.zeros(model.likelihood.theta.size)])  # which stays as it is
         return found.log_evidence + prior, model.pull(whole) + prior_gradient
+
+    def left_out(self, model: Model) -> tuple[float, float]:
+        """Log evidence plus log prior, and mean log loss of rows left out."""
+        return self(model)[0], _loss(self.X, self.labels, model)
 
 
 def columns_in_turn(objective: Criterion, model: Model, X: Inputs) -> tuple[Model, float] | None:
@@ -159,34 +196,60 @@ def climb(
     order : array of int
         All rows, shuffled: the first of them are learned on.
     tied : bool
-        Whether length scales of columns move together.
+        Whether length scales of columns move together, unless the criterion asks for a length scale for each.
     watch : callable, optional
         Told of every evaluation; a true answer ends it.
     suited : sequence of Kernel
         Of the form of the one kernel, at which it begins as well.
     """
-    fixed = Learning(fixed=["likelihood.*"])
     start = kernel if isinstance(kernel, Kernel) else cast(Kernel, ClassKernels(kernel))
-    model, steps = Model.begin(start, cast(Likelihood, likelihood), tied, fixed), list[Step]()
+    given, steps = Model.begin(start, cast(Likelihood, likelihood), tied, ONLY_KERNELS), list[Step]()
+    model, curvature, before, tried = given, Curvature(), 1, False
     for number, (most, iterations) in enumerate(_STAGES):
         if number and len(order) <= _STAGES[number - 1][0]:
             break
         rows = np.sort(order[:most])
         objective = criterion(X[rows], labels[rows], likelihood)
-        many = int(np.sum(model.scales)) > 1
         if number == 0 and isinstance(kernel, Kernel):
-            given = model
-            begun = starts(objective, model, many, elsewhere(model, suited))
-            model, more, _ = best_of_starts(objective, begun, iterations, watch, again=many)
-            reached = max((step.criterion for step in more), default=-np.inf)
-            other = columns_in_turn(objective, given, X[rows]) if many else None
-            if other is not None and other[1] > reached:
-                model, further, _ = optimise(objective, other[0], iterations, watch)
-                more = [*more, *further]
+            found = _begin(objective, model, X[rows], iterations, watch, suited)
         else:
-            model, more, _ = optimise(objective, model, iterations, watch)
-        steps += more
-    return Learned(_kernels(model), steps)
+            found = optimise(objective, model, iterations, watch, curvature=curvature.times(len(rows) / before))
+        model, before = found.model, len(rows)
+        steps += found.steps
+        if not tried and X.ndim == 2 and separable(model, len(rows), X.shape[1]):
+            tried, level = True, max((step.criterion for step in found.steps), default=-np.inf)
+            share = len(rows) / min(len(order), _STAGES[-1][0])
+            apart, more = separate(objective, model, X.shape[1], len(rows), level, share, watch)
+            steps += more
+            if apart is not None:
+                model, _, curvature = apart
+        looks = len(rows) == len(order) <= _LOOKED and X.shape[1] <= FEWEST_COLUMNS  # of more they were switched off
+        if looks and model.size > given.size:
+            again = optimise(objective, second_look(model), iterations, watch)
+            steps += again.steps
+            model = max((model, again.model), key=lambda one: value_at(objective, one))
+    kept = model.size > given.size
+    return Learned(_kernels(model), alike(steps, given, X.shape[1], kept) if tied and X.ndim == 2 else steps)
+
+
+def _begin(
+    objective: Criterion,
+    given: Model,
+    X: Inputs,
+    iterations: int,
+    watch: Callable[[Step], bool] | None,
+    suited: Sequence[Kernel],
+) -> Climbed[Model]:
+    """Maximise from several starts."""
+    many = int(np.sum(given.scales)) > 1
+    begun = starts(objective, given, many, elsewhere(given, suited))
+    found = best_of_starts(objective, begun, iterations, watch, again=many)
+    reached = max((step.criterion for step in found.steps), default=-np.inf)
+    other = columns_in_turn(objective, given, X) if many else None
+    if other is None or other[1] <= reached:
+        return found
+    further = optimise(objective, other[0], iterations, watch)
+    return further._replace(steps=[*found.steps, *further.steps])
 
 
 def _kernels(model: Model) -> Kernels:

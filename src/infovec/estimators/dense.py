@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Floats, Inputs, Rows
 from ..dense.diagnostics import effective_sample_size
+from ..dense.learn import ONLY_KERNELS
 from ..dense.probabilities import class_proba
 from ..errors import ParameterError
 from ..kernels import Kernel
+from ..learning import Learning
 from ..likelihoods import Discrete
 from ..likelihoods.classes import ClassLikelihood
 from ..posterior import AuxiliaryPosterior, DrawnPosterior, ModePosterior
@@ -63,10 +65,11 @@ class GPClassifier(ClassifierMixin, Savable, Latent, BaseEstimator):  # type: ig
     learn : {"auto", "bound", "ep", "laplace", "importance", "mcmc", None}
         How the parameters of the kernel are found, whatever the inference after it. "bound", "ep" and "laplace"
         maximise the variational bound, the evidence of EP or that of Laplace, by gradients, on at most 1000 rows drawn
-        at random. "auto" is "laplace" for that inference and "ep" for the others: the bound prefers functions that are
-        too smooth. "importance" is the variational importance sampler over the length scales; "mcmc" draws the
-        parameters with the functions, for ``inference="gibbs"``: predictions are then averages over kernels. None
-        leaves the kernel as given.
+        at random, and where columns differ learn a length scale for each of them, as ``IVMClassifier`` does, unless
+        the kernel is given as an object. "auto" is "laplace" for that inference and "ep" for the others: the bound
+        prefers functions that are too smooth. "importance" is the variational importance sampler over the length
+        scales; "mcmc" draws the parameters with the functions, for ``inference="gibbs"``: predictions are then averages
+        over kernels. None leaves the kernel as given.
     likelihood : {"auto", "probit", "logit"}
         "auto" is the probit, but for "laplace" the logit, whose cost grows with the number of classes and not with its
         cube. "logit" is for "laplace" and "ep".
@@ -131,6 +134,7 @@ FactorisedPosterior or ModePosterior
         "n_features_in_", "feature_names_in_", "n_samples_fit_", "fit_seconds_", "classes_", "n_classes_", "posterior_",
         "kernel_", "likelihood_", "log_evidence_", "converged_", "history_", "diagnostics_", "table_",
     )  # fmt: skip
+    _moving: ClassVar[Learning] = ONLY_KERNELS  # of all parameters
     classes_: Array
     likelihood_: Discrete | ClassLikelihood  # type: ignore[assignment]
 

@@ -224,7 +224,7 @@ def _apart(model: Fitted) -> bool:
         return bool(np.ptp(shares, axis=0).max() > _ROUNDING)
     history = known.get("history_", {})
     thetas = (history[0] if isinstance(history, list) else history).get("theta", np.empty((0, 0)))
-    learning = model.learn if isinstance(model.learn, Learning) else None
+    learning = model.learn if isinstance(model.learn, Learning) else getattr(model, "_moving", None)
     together = Model.begin(kernels[0], model.likelihood_, tied=True, learning=learning)
     given = getattr(vars(model).get("likelihood"), "lapse", 0.0)
     lapses = int("lapse" in model.likelihood_.parameter_names and not given)  # one found has no step in the history

@@ -8,6 +8,7 @@ import numpy as np
 from .._types import Floats
 from ..errors import InfovecError
 from ..likelihoods import Discrete, Likelihood
+from ..likelihoods.classes import ClassLikelihood
 from .curvature import Curvature
 from .fewer_columns import FEWEST_COLUMNS, LeavesOut, fewer_columns, price_of, worth_of
 from .model import Model
@@ -34,7 +35,7 @@ MOST_FOR_COLUMNS = 4 * (_LOOK + _ITERATIONS)  # evaluations
 def separable(model: Model, n: int, p: int) -> bool:
     """Whether to try it with n rows and p columns: nobody said how length scales should be learned."""
     free = model.tied and not model.priors and model.limits is None and bool(model.scales.any())
-    fewest = _LABELS if isinstance(model.likelihood, Discrete) else 0
+    fewest = _LABELS if isinstance(model.likelihood, Discrete | ClassLikelihood) else 0
     if isinstance(model.likelihood, Likelihood) and model.likelihood.waits:
         return False  # rows without label are many, and say little of single columns
     return free and 1 < p <= MOST_COLUMNS and n >= max(_ROWS * p, fewest)
@@ -68,7 +69,7 @@ def separate(
     """
     starts, pays = _starts(objective, model.separated(p)[0]), True
     price, steps = _PRICE * (starts[0].size - model.size), list[Step]()
-    exact = model.likelihood.conjugate  # then an evaluation costs little
+    exact = isinstance(model.likelihood, Likelihood) and model.likelihood.conjugate  # then an evaluation costs little
     looks = [(_LOOK, _PROMISE), (_ITERATIONS, 1.0)]
     best = Climbed(starts[0], [], Curvature())
     for iterations, part in looks[1:] if exact else looks:
