@@ -6,7 +6,7 @@ import pytest
 from infovec import IVMClassifier, IVMRegressor
 from infovec.kernels import RBF, Bias
 from infovec.kernels.relevances import column_weights
-from infovec.learning import Model, Normal, price_of, worth_of
+from infovec.learning import Model, Normal, fewer_columns, price_of, worth_of
 from infovec.learning.settings import Learning
 from infovec.likelihoods import Probit
 
@@ -76,3 +76,30 @@ def test_where_no_column_says_anything_none_is_let_in():
     X, y = rng.normal(size=(300, 80)), rng.integers(0, 2, 300)
     model = IVMClassifier(random_state=0).fit(X, y)
     assert np.ptp(model.predict_proba(rng.normal(size=(200, 80)))[:, 1]) < 0.25
+
+
+class Clean:
+    """Each of a hundred columns costs a nat when its length scale is short, but for two, which bring fifty each."""
+
+    def __init__(self):
+        self.asked = 0
+
+    def __call__(self, model):
+        self.asked += 1
+        scale = np.log(np.asarray(model.kernel.length_scale))
+        worth = np.where(np.arange(100) < 2, 50.0, -1.0)
+        near = np.exp(-(np.minimum(scale, 30.0) ** 2) / 8.0)
+        slopes = np.zeros(model.group.size)
+        slopes[:100] = -worth * near * scale / 4.0
+        return float(worth @ near) + model.log_prior()[0], model.pull(slopes) + model.log_prior()[1]
+
+
+def test_two_columns_are_left_and_an_end_that_is_asked_for_comes_soon():
+    model = Model.begin(RBF(1.0), Probit(), tied=True).separated(100)[0]
+    model = model.with_theta(np.where(np.arange(model.size) < 2, -0.1, 0.1) * model.scales)
+    found, steps = fewer_columns(Clean(), model, lambda fewer: True)
+    np.testing.assert_array_equal(np.flatnonzero(found.theta[:100] < 5.0), [0, 1])
+    assert price_of(found) == pytest.approx(2.0 + 2.0 * np.log(100.0))
+    assert fewer_columns(Clean(), model, lambda fewer: False)[0] is None
+    some = fewer_columns(Clean(), model, lambda fewer: True, lambda step: True)[1]
+    assert len(some) == 1 < len(steps)

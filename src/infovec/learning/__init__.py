@@ -8,7 +8,7 @@ from .climb import climb, minor_steps, most_evaluations
 from .curvature import Curvature
 from .distil import Distillation, Evidence, evidence_of
 from .factorised import FACTORISED, FactorisedObjective
-from .fewer_columns import FEWEST_COLUMNS, MOST_FOR_FEWER, price_of, worth_of
+from .fewer_columns import FEWEST_COLUMNS, MOST_FOR_FEWER, fewer_columns, price_of, worth_of
 from .lag import LagRule
 from .lapse import MOST_FOR_LAPSE, can_lapse, none_wrong, some_wrong
 from .model import Model
@@ -58,6 +58,7 @@ __all__ = [
     "climb",
     "elsewhere",
     "evidence_of",
+    "fewer_columns",
     "find_scale",
     "learn_factorised",
     "learn_kernels",

@@ -12,7 +12,7 @@ from .model import Model
 from .optimise import Step, optimise, value_at
 from .starts import second_look
 
-__all__ = ["FEWEST_COLUMNS", "MOST_FOR_FEWER", "LeavesOut", "fewer_columns", "worth_of"]
+__all__ = ["FEWEST_COLUMNS", "MOST_FOR_FEWER", "LeavesOut", "fewer_columns", "price_of", "worth_of"]
 
 FEWEST_COLUMNS = 64  # beyond which columns are switched off: with fewer it costs time and brings little
 _LOOKS, _AGAIN = 2, 30  # from a start with all columns, and iterations of the second one
@@ -69,52 +69,50 @@ def fewer_columns(
     watch : callable, optional
         Told of every evaluation of the climb.
     """
-    steps = list[Step]()
+    search = _Search(watch)
     best, level = model, worth_of(copy(objective), model)
     for _ in range(_LOOKS):
         start = model
         if best is not model:
-            again = optimise(copy(objective), replace(second_look(best), priors=model.priors), _AGAIN, watch)
-            start, steps = again.model, steps + again.steps
-        found, reached, more = _narrowed(copy(objective), start, watch)
-        steps += more
+            start = search.climb(copy(objective), replace(second_look(best), priors=model.priors), _AGAIN)
+        found, reached = search.narrowed(copy(objective), start)
         if reached <= level or not enough(found):
             break
         best, level = found, reached
-    return best if best is not model else None, steps
+    return best if best is not model else None, search.steps
 
 
-def _narrowed(
-    objective: LeavesOut, model: Model, watch: Callable[[Step], bool] | None
-) -> tuple[Model, float, list[Step]]:
-    """Switch off columns as long as it pays; return the model, what it is worth, and the steps."""
-    columns, steps = np.flatnonzero(model.scales), list[Step]()
-    worth, fewer = -np.inf, model
-    while True:
-        found, more = _round(objective, fewer, columns, worth, watch)
-        steps += more
-        if found is None:
-            break
-        objective, fewer, columns, worth = found
-    climbed = optimise(objective, fewer, _LAST, watch)
-    return climbed.model, max(worth, worth_of(objective, climbed.model)), steps + climbed.steps
+class _Search:
+    """Climbs one after the other, until somebody asks for an end."""
 
+    def __init__(self, watch: Callable[[Step], bool] | None) -> None:
+        self.watch, self.steps, self.ended = watch, list[Step](), False
 
-def _round(
-    objective: LeavesOut, model: Model, columns: Rows, worth: float, watch: Callable[[Step], bool] | None
-) -> tuple[tuple[LeavesOut, Model, Rows, float] | None, list[Step]]:
-    """Switch off some of the columns that are left, if it pays."""
-    ranked, steps = _ranked(objective, model, columns), list[Step]()
-    for kept in dict.fromkeys(int(share * len(columns)) for share in _KEPT):
-        if not 0 < kept < len(columns):
-            continue
-        own = copy(objective)  # with sites of its own
-        climbed = optimise(own, model.switched_off(ranked[kept:]), _ROUND, watch)
-        steps += climbed.steps
-        reached = worth_of(own, climbed.model)
-        if reached > worth:
-            return (own, climbed.model, ranked[:kept], reached), steps
-    return None, steps
+    def told(self, step: Step) -> bool:
+        self.ended = self.ended or bool(self.watch and self.watch(step))
+        return self.ended
+
+    def climb(self, objective: LeavesOut, model: Model, iterations: int) -> Model:
+        if self.ended:
+            return model
+        climbed = optimise(objective, model, iterations, self.told)
+        self.steps += climbed.steps
+        return climbed.model
+
+    def narrowed(self, objective: LeavesOut, model: Model) -> tuple[Model, float]:
+        """Switch off columns as long as it pays; return the model, and what it is worth."""
+        columns, worth, more = np.flatnonzero(model.scales), -np.inf, True
+        while more and not self.ended:
+            ranked, more = _ranked(objective, model, columns), False
+            for kept in [int(share * len(columns)) for share in _KEPT if int(share * len(columns)) > 0]:
+                own = copy(objective)  # with sites of its own
+                fewer = self.climb(own, model.switched_off(ranked[kept:]), _ROUND)
+                reached = worth_of(own, fewer)
+                if reached > worth:
+                    objective, model, columns, worth, more = own, fewer, ranked[:kept], reached, True
+                    break
+        model = self.climb(objective, model, _LAST)
+        return model, max(worth, worth_of(objective, model))
 
 
 def _ranked(objective: LeavesOut, model: Model, columns: Rows) -> Rows:
