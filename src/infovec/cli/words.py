@@ -1,30 +1,24 @@
 """Whether a column of words can be used as categories, and what else it may be."""
 
-import re
 from collections.abc import Iterable
 
 from ..datasets.cells import is_number
 from ..errors import DataError
+from ..tables.writing import are_amounts as amounts
+from ..tables.writing import are_dates, are_with_commas, first_amount, has_decimal_comma
 
 __all__ = ["MOST", "are_amounts", "check_words", "spelling"]
 
 MOST = 100
 """Categories that a column may have without being named as categorical."""
 
-_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}")
-_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+|[-+]?\d+")
-_MARK = r"(?:[$£¥¢\u20a0-\u20cf]|EUR|USD|GBP|CHF)"
-_THOUSANDS = r"\d{1,3}(?:[,'’ \u00a0\u202f]\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+"
-_DIGITS = rf"(?:{_THOUSANDS}|\d{{1,3}}(?:\.\d{{3}})+|\d+(?:[.,]\d+)?|[.,]\d+)"
-_AMOUNT = re.compile(rf"[-+(]?(?:{_THOUSANDS}|{_MARK}\s?[-+]?{_DIGITS}|{_DIGITS}\s?{_MARK})\)?")
-
 
 def spelling(words: Iterable[str | None]) -> str:
     """Say of the first number with a currency sign or thousands separators how it is read; nothing of other words."""
-    found = next((word for word in words if word is not None and _AMOUNT.fullmatch(word)), None)
+    found = first_amount(words)
     if found is None:
         return ""
-    if _DECIMAL_COMMA.fullmatch(found):
+    if has_decimal_comma(found):
         return (
             f"{found!r} has a comma: if it is a decimal comma say --decimal ,; if it stands between thousands, "
             "leave it out of the file, 104300 for 104,300"
@@ -34,8 +28,7 @@ def spelling(words: Iterable[str | None]) -> str:
 
 def are_amounts(words: Iterable[str]) -> bool:
     """Whether words are numbers, some of them with currency signs or thousands separators."""
-    strange = [word for word in words if not is_number(word)]
-    return bool(strange) and all(_AMOUNT.fullmatch(word) for word in strange)
+    return amounts(word for word in words if not is_number(word))
 
 
 def check_words(file: str, column: str, words: tuple[str, ...], rows: int, asked: bool) -> None:
@@ -53,12 +46,12 @@ def check_words(file: str, column: str, words: tuple[str, ...], rows: int, asked
     if asked:
         return
     remedy = f"leave the column out with --drop {column!r}, or say --categorical {column!r} to take them as categories"
-    if all(_DATE.fullmatch(word) for word in words):
+    if are_dates(words):
         raise DataError(
             f"{file}, column {column!r} holds dates (such as {words[0]!r}). Say --dates {column!r} to take them as "
             f"numbers, or {remedy}"
         )
-    if any("," in word for word in words) and all(_DECIMAL_COMMA.fullmatch(word) for word in words):
+    if are_with_commas(words):
         raise DataError(
             f"{file}, column {column!r} has numbers with a comma ({words[0]!r}): if it is a decimal comma say "
             "--decimal ,; if it stands between thousands, leave it out of the file"

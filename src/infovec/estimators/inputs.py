@@ -12,6 +12,7 @@ from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..tables import Encoded, TableSchema, columns_of, is_frame, is_plain, out_of_place
+from ..tables.writing import first_amount
 from .far import is_dask, is_far, near, read_far
 from .tasks import Grouped, learn_tasks, tasks_beside
 
@@ -150,6 +151,12 @@ def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueErro
     """Return the error with the place of the trouble and a remedy."""
     text = str(error)
     if "could not convert string" in text and real and _is_text(y):
+        if first_amount(np.asarray(y).ravel().astype(str).tolist()) is not None:
+            return ParameterError(
+                f"text where numbers belong: {text}. Targets with currency signs or thousands separators become "
+                'numbers by pandas.to_numeric(y.str.replace(r"[^0-9.-]", "", regex=True)), should commas stand between '
+                "thousands"
+            )
         return ParameterError(
             f"text where numbers belong: {text}. The targets are words; for classes use IVMClassifier"
         )

@@ -15,9 +15,11 @@ from ..runtime import outside
 from .columns import CategoryColumn, Column, NumberColumn, column_from_json, column_to_json, learned
 from .iso import days_of, share_of_dates
 from .raw import Raw
+from .writing import are_amounts, are_dates, are_numbers, are_with_commas
 
 __all__ = ["Encoded", "TableSchema"]
 
+_FEW = 20  # numbers written as texts that may be codes
 _MANY, _SHARE = 100, 0.5  # categories that are no longer a few, and their share of the rows that makes them names
 
 
@@ -53,11 +55,19 @@ class TableSchema:
                 f"categories. As dates, what is none is missing: X[{raw.name!r}] = "
                 f'pandas.to_datetime(X[{raw.name!r}], errors="coerce")'
             )
-        of_dates = [raw.name for raw in dates]
+        told = {raw.name for raw in dates}
+        for _, raw in words:
+            if raw.name not in told and (remedy := _as_numbers(raw)):
+                told.add(raw.name)
+                _warn(
+                    f"column {raw.name!r} holds texts such as {printable(repr(raw.words[0]))}, and is taken for "
+                    f"categories, nothing between one and another. {remedy}; if they are categories, say so by "
+                    f'X[{raw.name!r}].astype("category")'
+                )
         names = [
             raw.name
             for column, raw in words
-            if raw.name not in of_dates and len(column.categories) > max(_MANY, _SHARE * np.sum(~raw.missing))
+            if raw.name not in told and len(column.categories) > max(_MANY, _SHARE * np.sum(~raw.missing))
         ]
         if names:
             _warn(
@@ -194,6 +204,25 @@ class Encoded:
     def __getitem__(self, rows: Any) -> "Encoded":
         """Return some rows."""
         return Encoded(self.matrix[rows[0] if isinstance(rows, tuple) else rows], self.schema)
+
+
+def _as_numbers(raw: Raw) -> str:
+    """How to make texts into the numbers or dates that they are written for; nothing where they are words."""
+    if raw.listed or not raw.words:
+        return ""
+    name, most = f"X[{raw.name!r}]", _FEW if are_numbers(raw.words) else 1
+    if len(raw.words) <= most:
+        return ""
+    if are_dates(raw.words):
+        return f"As dates: {name} = pandas.to_datetime({name}, dayfirst=True), or without dayfirst"
+    if are_numbers(raw.words):
+        return f"As numbers: {name} = pandas.to_numeric({name})"
+    if are_amounts(raw.words) or are_with_commas(raw.words):
+        return (
+            f"As numbers, should commas stand between thousands: {name} = "
+            f'pandas.to_numeric({name}.str.replace(r"[^0-9.-]", "", regex=True))'
+        )
+    return ""
 
 
 def _listed(names: Sequence[str]) -> str:
