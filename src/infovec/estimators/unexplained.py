@@ -53,7 +53,7 @@ def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: A
             default = _of_others(model, {"kernel": None}, X, y, sample_weight, known, others)
     except (InfovecError, ValueError, TypeError, np.linalg.LinAlgError):  # of a part of the rows there may be no model
         return
-    if default > _LITTLE and given < _LESS * default:
+    if default > _LITTLE and given < min(_LITTLE, _LESS * default):
         warnings.warn(
             f"the model says nearly the same of every row, and the default kernel does not: it explains "
             f"{default:.0%} of what there is to explain in rows held back, the kernel given {max(given, 0.0):.0%}. "

@@ -12,7 +12,7 @@ from ..kernels.embedding import Relevance
 from ..kernels.geometry import squared_norms
 from ..kernels.named import shares_of, terms_of
 from ..kernels.stationary import Stationary
-from ..kernels.tasks import ByTask
+from ..kernels.tasks import ByTask, Tasks
 from .defaults import column_spreads, length_scales
 
 __all__ = ["suited"]
@@ -108,6 +108,8 @@ def _mean_squares(X: Inputs) -> Floats:
 
 def _of_variance(kernel: Kernel, X: Inputs, variance: float) -> Kernel:
     """The kernel with terms that share a variance, where they have an amplitude."""
+    if isinstance(kernel, Tasks):  # with one task it is the kernel inside
+        return replace(kernel, kernel=_of_variance(kernel.kernel, kernel._split(X)[1], variance))
     terms = terms_of(kernel)
     louder = [_times(term, share * variance, X) for term, share in zip(terms, shares_of(terms), strict=True)]
     return _joined(kernel, iter(louder))
