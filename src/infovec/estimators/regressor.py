@@ -40,8 +40,6 @@ from .values import AUTO, form_of, given_kernel
 
 __all__ = ["IVMRegressor"]
 
-_SCATTERED = "rbf + white"  # kernel of counts
-
 
 @in_files
 class IVMRegressor(RegressorMixin, SeveralTargets):  # type: ignore[misc]
@@ -57,8 +55,7 @@ class IVMRegressor(RegressorMixin, SeveralTargets):  # type: ignore[misc]
         such as "matern" or "rbf + linear", does so with another form (see ``IVMClassifier``). "auto" takes an RBF
         kernel, a Matern one or their sum: what rows that small models have not seen are most probable under.
     likelihood : {"gaussian", "laplace", "student_t", "poisson"} or Likelihood
-        By name noise and offset are set from the targets; else they are in the unit of y. The default kernel of
-        "poisson" has a ``White`` part where it is learned, for counts that scatter more than that.
+        By name noise and offset are set from the targets; else they are in the unit of y.
     score : {"auto", "entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.
@@ -154,18 +151,10 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         return isinstance(self.kernel, str) and self.kernel == AUTO
 
     def _prepare(self, X: object, y: object, sample_weight: ArrayLike | None) -> Machine:
-        kernel = None if self._open_form else _SCATTERED if self._counts else self.kernel
-        with changed(self, kernel=kernel):
+        if not self._open_form:
             return super()._prepare(X, y, sample_weight)
-
-    @property
-    def _counts(self) -> bool:
-        """Whether there are counts, whose kernel is left to us and learned: they may scatter more than the Poisson.
-
-        Without a part for each row on its own the function would follow them there.
-        """
-        learned = isinstance(self.likelihood, str) and self.likelihood == "poisson" and self.learn is not None
-        return learned and self.kernel is None
+        with changed(self, kernel=None):
+            return super()._prepare(X, y, sample_weight)
 
     def _train(self, machine: Machine, course: Course, checkpoint: Checkpoint | None = None) -> None:
         """Fit, with the form of kernel that is best if that is open."""
