@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
 from .._types import Floats, Rows
+from .leaving_out import LeavesOut
 from .model import Model
 from .optimise import Step, optimise, value_at
 from .starts import second_look
 
-__all__ = ["FEWEST_COLUMNS", "MOST_FOR_FEWER", "LeavesOut", "fewer_columns", "price_of", "worth_of"]
+__all__ = ["FEWEST_COLUMNS", "MOST_FOR_FEWER", "fewer_columns", "price_of", "worth_of"]
 
 FEWEST_COLUMNS = 64  # beyond which columns are switched off: with fewer it costs time and brings little
 _LOOKS, _AGAIN = 2, 30  # from a start with all columns, and iterations of the second one
@@ -22,16 +22,6 @@ _SINGLY = 32  # columns that are ranked by what the evidence loses without each 
 _NEAR = 1.0  # step from the longest length scale: there is hardly a slope, and a search may wander
 _ROUNDS = 8  # that are likely at most, from hundreds of columns to few
 MOST_FOR_FEWER = 2 * _LOOKS * (len(_KEPT) * _ROUNDS * _ROUND + _LAST + _SINGLY)  # evaluations
-
-
-class LeavesOut(Protocol):
-    """An objective that knows how well rows left out are predicted."""
-
-    def __call__(self, model: Model) -> tuple[float, Floats]:
-        """Criterion, and its gradient in the steps of the model."""
-
-    def left_out(self, model: Model) -> tuple[float, float]:
-        """Return the criterion, and the mean log loss of rows left out."""
 
 
 def price_of(model: Model) -> float:

@@ -2,13 +2,11 @@
 
 from collections.abc import Callable
 from copy import copy
-from typing import Protocol
 
 import numpy as np
 
-from .._types import Floats
-from ..errors import InfovecError
 from ..likelihoods import Lapsing, Likelihood, plain
+from .leaving_out import LeavesOut, loss_of
 from .model import Model
 from .optimise import Climbed, Step, optimise, value_at
 
@@ -18,16 +16,6 @@ _STARTS = (0.05, 0.2)  # shares of the labels
 _PRICE = 3.0  # log evidence that it must bring in the end: it makes for more work, and chance can bring one or two
 _ITERATIONS, _TOLERANCE = 20, 3e-4
 MOST_FOR_LAPSE = 2 * len(_STARTS) * _ITERATIONS  # evaluations
-
-
-class LeavesOut(Protocol):
-    """An objective that knows how well rows left out are predicted."""
-
-    def __call__(self, model: Model) -> tuple[float, Floats]:
-        """Criterion, and its gradient in the steps of the model."""
-
-    def left_out(self, model: Model) -> tuple[float, float]:
-        """Return the criterion, and the mean log loss of rows left out."""
 
 
 def can_lapse(model: Model) -> bool:
@@ -63,17 +51,9 @@ def some_wrong(
         climb = optimise(own, model.lapsing(start), _ITERATIONS, watch, _TOLERANCE)
         steps += climb.steps
         reached = max((step.criterion for step in climb.steps), default=-np.inf)
-        if reached > level + _PRICE and _loss(own, climb.model) < _loss(copy(objective), model):
+        if reached > level + _PRICE and loss_of(own, climb.model) < loss_of(copy(objective), model):
             return climb._replace(steps=steps), steps
     return None, [step._replace(theta=step.theta[:-1]) for step in steps]
-
-
-def _loss(objective: LeavesOut, model: Model) -> float:
-    """Mean log loss of rows left out; infinite where there is no posterior."""
-    try:
-        return objective.left_out(model)[1]
-    except (InfovecError, np.linalg.LinAlgError):
-        return np.inf
 
 
 def none_wrong(objective: LeavesOut, model: Model, level: float) -> Model | None:

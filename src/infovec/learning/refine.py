@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import takewhile
-from typing import Protocol
 
 import numpy as np
 
 from ..errors import InfovecError
 from ..runtime import Late, check
+from .leaving_out import LeavesOut
 from .model import Model
 from .optimise import Step
 
@@ -18,13 +18,6 @@ _STEPS = (1, 3, 5, 7)  # tried on either side
 _NARROW = 2  # steps between the neighbours of the best, where nothing else is worth trying
 _WALL = 4.0  # times the slope on the other side, of what is no parabola
 MOST_TRIALS = 2 + 2 * len(_STEPS)
-
-
-class LeavesOut(Protocol):
-    """An objective that knows how well rows left out are predicted."""
-
-    def left_out(self, model: Model) -> tuple[float, float]:
-        """Return the criterion, and the mean log loss of rows left out."""
 
 
 def refine_scales(objective: LeavesOut, model: Model, factor: float, watch: Callable[[Step], bool]) -> Model:

@@ -6,11 +6,11 @@ from copy import copy
 import numpy as np
 
 from .._types import Floats
-from ..errors import InfovecError
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from .curvature import Curvature
-from .fewer_columns import FEWEST_COLUMNS, LeavesOut, fewer_columns, price_of, worth_of
+from .fewer_columns import FEWEST_COLUMNS, fewer_columns, price_of, worth_of
+from .leaving_out import LeavesOut, loss_of
 from .model import Model
 from .optimise import Climbed, Step, optimise, value_at
 from .starts import second_look
@@ -88,10 +88,10 @@ def separate(
         if exact:
             best = _better(best, optimise(objective, second_look(best.model), _ITERATIONS, watch))
     if p > FEWEST_COLUMNS:
-        before = _loss(objective, model)
+        before = loss_of(objective, model)
 
         def enough(fewer: Model) -> bool:
-            brings = n * (before - _loss(objective, fewer))
+            brings = n * (before - loss_of(objective, fewer))
             return worth_of(objective, fewer) > level and brings > price_of(fewer)
 
         fewer, more = fewer_columns(copy(objective), best.model, enough, watch)
@@ -172,11 +172,3 @@ def alike(steps: Sequence[Step], model: Model, p: int, apart: bool) -> list[Step
         else step
         for step in steps
     ]
-
-
-def _loss(objective: LeavesOut, model: Model) -> float:
-    """Mean log loss of rows left out; infinite where there is no posterior."""
-    try:
-        return objective.left_out(model)[1]
-    except (InfovecError, np.linalg.LinAlgError):
-        return np.inf
