@@ -10,7 +10,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -18,7 +18,7 @@ from typing import Any
 
 from .tasks import Task
 
-__all__ = ["Cost", "arguments", "medians", "run_alone", "significant", "watched"]
+__all__ = ["Cost", "arguments", "cpu_seconds", "medians", "run_alone", "significant", "watched"]
 
 STATUS = Path("/proc/self/status")
 CLEAR = Path("/proc/self/clear_refs")
@@ -30,6 +30,14 @@ class Cost:
 
     seconds: float
     peak_memory_mb: float
+
+
+@contextlib.contextmanager
+def cpu_seconds() -> Iterator[Callable[[], float]]:
+    """Give a function that says how many seconds of the CPU went into the block; other programs change them little."""
+    start, end = time.process_time(), list[float]()
+    yield lambda: end[0] - start
+    end.append(time.process_time())
 
 
 def watched(work: Callable[[], Any]) -> Cost:

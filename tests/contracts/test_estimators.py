@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fixed import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
-from scipy import sparse
+from scipy import sparse, stats
 from scipy.special import ndtri
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -32,6 +32,7 @@ from infovec.kernels import (
     White,
 )
 from infovec.likelihoods import Gaussian, Likelihood, Logit, Ordinal, Poisson, Probit
+from infovec.likelihoods.tails import residual_density
 
 # checks of how X and y are read, with a fit for every kind of array and nothing that learning has a part in
 OF_INPUTS = (
@@ -189,8 +190,11 @@ def test_regression_on_raw_targets_with_calibrated_errors():
     assert 0.9 < within < 1.0
     np.testing.assert_allclose(model.predict(X[test]), mean)
     density = model.log_density(X[test], y[test])
-    expected = -0.5 * (np.log(2 * np.pi * std**2) + ((y[test] - mean) / std) ** 2)
+    residual = residual_density(model.residual_quantiles_)
+    expected = stats.t.logpdf((y[test] - mean) / std, residual.df, scale=residual.scale) - np.log(std)
     np.testing.assert_allclose(density, expected, rtol=1e-10)
+    normal = -0.5 * (np.log(2 * np.pi * std**2) + ((y[test] - mean) / std) ** 2)
+    assert density.mean() == pytest.approx(normal.mean(), abs=0.01)  # residuals are nearly normal here
 
 
 @pytest.mark.parametrize("likelihood", ["gaussian", "laplace", "student_t", "poisson"])

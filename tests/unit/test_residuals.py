@@ -7,8 +7,19 @@ from scipy.special import ndtri
 
 from infovec import IVMRegressor
 from infovec.errors import ParameterError
-from infovec.likelihoods import Gaussian, Laplace, Likelihood, Poisson, StudentT, weighted
+from infovec.likelihoods import (
+    Gaussian,
+    Laplace,
+    Likelihood,
+    Log,
+    Poisson,
+    StudentT,
+    Transformed,
+    YeoJohnson,
+    weighted,
+)
 from infovec.likelihoods.mixtures import cumulative, quantile
+from infovec.likelihoods.tails import log_density, residual_density
 from infovec.machines.defaults import REAL_LIKELIHOODS
 from infovec.numerics.residuals import LEVELS, normal_scores, score_quantiles
 
@@ -136,3 +147,70 @@ def test_what_cannot_be_asked_for():
     own = IVMRegressor(likelihood=Own(), n_active=20, learn=None, random_state=0).fit(X, y)
     with pytest.raises(ParameterError, match="no cdf"):
         own.predict_quantiles(X)
+
+
+@pytest.mark.parametrize("df", [1.5, 3.0, 8.0, 30.0])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 7.0])
+def test_density_of_residuals_is_that_of_their_quantiles(df, scale):
+    found = residual_density(scale * stats.t.ppf(LEVELS, df))
+    assert found.scale == pytest.approx(scale, rel=1e-3)
+    assert found.df == pytest.approx(df, rel=1e-2)
+
+
+def test_density_of_residuals_is_of_maximum_likelihood():
+    """No other pair makes intervals more probable, by brute force, for quantiles that no t distribution has."""
+    q = np.sign(ndtri(LEVELS)) * np.abs(ndtri(LEVELS)) ** 1.4 + 0.1
+    best = residual_density(q)
+
+    def loss(scale, df):
+        return -np.mean(np.log(np.diff(stats.t.cdf(q, df, scale=scale), prepend=0.0, append=1.0)))
+
+    least = loss(best.scale, best.df)
+    for scale in best.scale * np.linspace(0.5, 2.0, 31):
+        for df in best.df * np.linspace(0.5, 2.0, 31):
+            assert least <= loss(scale, df) + 1e-9
+
+
+def test_density_of_normal_residuals_is_normal():
+    found = residual_density(ndtri(LEVELS))
+    z = np.linspace(-4.0, 4.0, 41)
+    np.testing.assert_allclose(found.log_prob(z, np.zeros(41)), stats.norm.logpdf(z), atol=0.1)
+    np.testing.assert_allclose(found.log_prob(z[10:-10], np.zeros(21)), stats.norm.logpdf(z[10:-10]), atol=3e-3)
+
+
+@pytest.mark.parametrize("noise", [Gaussian(0.3, 0.5), weighted(Gaussian(0.3), 2.0), Transformed(Gaussian(0.3), Log()),
+                                   Transformed(Gaussian(0.3), YeoJohnson(0.3))], ids=str)  # fmt: skip
+def test_densities_with_the_tails_of_residuals_integrate_to_one(noise):
+    residual, mean, var = StudentT(0.8, 2.5), np.array([0.7]), np.array([0.4])
+
+    def density(y):
+        return float(np.exp(log_density(noise, residual, np.array([y]), mean, var)[0]))
+
+    median = float(quantile(noise, 0.5, mean, var)[0])
+    pieces = [(-np.inf, median - 3.0), (median - 3.0, median), (median, median + 5.0), (median + 5.0, np.inf)]
+    total = sum(integrate.quad(density, low, high, limit=400)[0] for low, high in pieces)
+    assert total == pytest.approx(1.0, abs=2e-4)
+    z = 0.8 * stats.t.ppf(0.9, 2.5)  # a score, and the target that has it
+    target = quantile(noise, stats.norm.cdf(z), mean, var)[0]
+    below = sum(integrate.quad(density, low, min(high, target), limit=400)[0] for low, high in pieces if low < target)
+    assert below == pytest.approx(0.9, abs=2e-4)
+
+
+def test_densities_far_out_keep_their_digits():
+    far = log_density(Gaussian(1.0), StudentT(1.0, 3.0), np.array([1e8, 1e100]), np.zeros(2), np.zeros(2))
+    np.testing.assert_allclose(far, stats.t.logpdf([1e8, 1e100], 3.0), rtol=1e-10)
+
+
+def test_residuals_of_heavy_tails_make_for_a_better_density():
+    rng = np.random.default_rng(3)
+    x = rng.uniform(-2.0, 2.0, (800, 2))
+    heavy = np.sin(2.0 * x[:, 0]) + x[:, 1] + 0.2 * rng.standard_t(2.5, 800)
+    model = IVMRegressor(n_active=50, random_state=0).fit(x[:400], heavy[:400])
+    mean, std = model.predict(x[400:], return_std=True)
+    normal = stats.norm.logpdf(heavy[400:], mean, std).mean()
+    assert model.log_density(x[400:], heavy[400:]).mean() > normal + 0.1
+    calm = np.sin(2.0 * x[:, 0]) + 0.2 * rng.normal(size=800)
+    model = IVMRegressor(n_active=50, random_state=0).fit(x[:400], calm[:400])
+    mean, std = model.predict(x[400:], return_std=True)
+    normal = stats.norm.logpdf(calm[400:], mean, std).mean()
+    assert model.log_density(x[400:], calm[400:]).mean() == pytest.approx(normal, abs=0.02)

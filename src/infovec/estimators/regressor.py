@@ -16,6 +16,7 @@ from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Gaussian, Likelihood, StudentT, Transformed, plain
 from ..likelihoods.mixtures import quantile
+from ..likelihoods.tails import log_density, residual_density
 from ..machines.checkpoint import Checkpoint
 from ..machines.defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
 from ..machines.fit import Course, Ended
@@ -277,6 +278,10 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
     def log_density(self, X: object, y: ArrayLike, groups: ArrayLike | None = None) -> Floats:
         """Return the log predictive density of known targets: larger is better, noise included.
 
+        With Gaussian noise it is the density that goes with ``predict_quantiles``: Student's t, as wide and with tails
+        as heavy as residuals of training rows that are left out, and with few rows nearly normal. Other noise has a
+        shape of its own, and its own density.
+
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
@@ -297,7 +302,10 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         targets: Floats = column_or_1d(y, dtype=np.float64)
         assert_all_finite(targets, input_name="y")
         check_consistent_length(mean, targets)
-        return self.likelihood_.for_new_rows().log_predictive(targets, mean, var)
+        noise = self.likelihood_.for_new_rows()
+        if not noise.conjugate:
+            return noise.log_predictive(targets, mean, var)
+        return log_density(noise, residual_density(self.residual_quantiles_), targets, mean, var)
 
 
 def _infinite(noise: Likelihood, mean: Floats, var: Floats) -> str:
