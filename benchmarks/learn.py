@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from .contest.classes import fit_of
 from .measure import arguments, run_alone, significant, watched
 from .peers import missing
-from .table import machine
 from .tasks import Task, arrays, family, load, shrunk
 
 __all__ = ["classify", "first_at_most", "main", "regress", "sooner"]
@@ -40,7 +40,7 @@ def classify(task: Task, side: str, seconds: float | None) -> dict[str, Any]:
         model.fit(X, y, Z, t)
         return {"points": [{"seconds": at, "loss": loss} for at, loss in model.history_]}
     if side == "svc":
-        fit = machine("svc", *X.shape)
+        fit = fit_of("svc", *X.shape)
     else:
         from infovec import IVMClassifier
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from .contest import rows_of
 from .measure import arguments, significant
-from .table import rows_of
 
 __all__ = ["main", "seeds", "weights", "wide"]
 
 _ROWS, _TEST, _WIDTHS = 700, 2000, (120, 200)
+_MOST = (5600, 140)  # rows to train, and with --quick
 _SETS = ("banana", "german", "ijcnn1", "spambase")
 
 
@@ -55,7 +56,7 @@ def seeds(draws: int, quick: bool) -> Iterator[dict[str, Any]]:
     from infovec import IVMClassifier
 
     for name in _SETS[:1] if quick else _SETS:
-        X, y, Z, t = rows_of(name, 0, quick)
+        X, y, Z, t = rows_of(name, 0, _MOST[quick])
         found = [log_loss(t, IVMClassifier(random_state=s).fit(X, y).predict_proba(Z)) for s in range(draws)]
         yield {"set": name, "seeds": draws, "log_loss": np.mean(found), "deviation": np.std(found, ddof=1)}
 
@@ -67,7 +68,7 @@ def weights(draws: int, quick: bool) -> Iterator[dict[str, Any]]:
     for name in _SETS[:1] if quick else _SETS:
         seconds: dict[str, list[float]] = {"plain": [], "balanced": [], "drawn": []}
         for split in range(draws):
-            X, y, *_ = rows_of(name, split, quick)
+            X, y, *_ = rows_of(name, split, _MOST[quick])
             drawn = np.random.default_rng(split).uniform(0.5, 2.0, size=len(y))
             for side, taken in seconds.items():
                 model = IVMClassifier(random_state=0, class_weight="balanced" if side == "balanced" else None)

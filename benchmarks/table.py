@@ -125,7 +125,8 @@ def main() -> None:
     sets, all_sides, _ = KINDS[given.kind]
     names = given.sets or [name for half, part in sets.items() if given.half in (None, half) for name in part]
     sides = [side for side in all_sides if side in (given.sides or all_sides)]
-    done = [json.loads(line) for line in given.store.open()] if given.store and given.store.exists() else []
+    kept = given.store.read_text().splitlines() if given.store and given.store.exists() else []
+    done = [json.loads(line) for line in kept]
     if not given.read:
         for result in run(given.kind, names, sides, range(given.splits), given.rows, done):
             done.append(result)

@@ -11,7 +11,7 @@ import numpy as np
 
 from .rows import Rows
 
-__all__ = ["CLASS_SIDES", "judge_classes"]
+__all__ = ["CLASS_SIDES", "fit_of", "judge_classes"]
 
 Fit = Callable[[np.ndarray, np.ndarray], Any]
 CLASS_SIDES = ("infovec", "svc", "logistic", "nystroem", "boosting", "forest", "gp", "svc-default", "logistic-default",
@@ -55,7 +55,7 @@ def _forest(n: int, p: int) -> tuple[Any, dict[str, Any]]:
 PEERS = {"svc": _svc, "logistic": _logistic, "nystroem": _nystroem, "boosting": _boosting, "forest": _forest}
 
 
-def _fit_of(side: str, n: int, p: int) -> Fit:
+def fit_of(side: str, n: int, p: int) -> Fit:
     """Return the function that tunes and fits a side."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.dummy import DummyClassifier
@@ -94,7 +94,7 @@ def judge_classes(side: str, rows: Rows) -> dict[str, float]:
     from ..measure import cpu_seconds
 
     X, y, Z, t = rows
-    fit = _fit_of(side, len(y), X.shape[1])
+    fit = fit_of(side, len(y), X.shape[1])
     with cpu_seconds() as spent:
         model = fit(X, y)
     proba = model.predict_proba(Z)

@@ -22,32 +22,68 @@ def test_ranks_share_ties(benchmarks):
     assert table.ranks({"a": 0.3, "b": 0.1, "c": 0.3, "d": 0.5}) == {"a": 2.5, "b": 1.0, "c": 2.5, "d": 4.0}
 
 
+def _result(side, loss, split=0, name="heart"):
+    measured = {"loss": loss, "error": 10 * loss, "calibration": 0.1, "seconds": 2.0}
+    return {"kind": "classes", "set": name, "side": side, "split": split, "most": 9, "n": 9, "p": 1, **measured}
+
+
 def test_summary_counts_the_sets_a_side_took_part_in(benchmarks):
     table, _ = benchmarks
+    heart = {"infovec": 0.1, "svc": 0.2, "gp": 0.3, "svc-default": 0.05, "frequencies": 0.25}
+    results = [_result(side, loss) for side, loss in heart.items()]
+    results += [_result(side, loss, name="iris") for side, loss in {"infovec": 0.4, "svc": 0.2}.items()]
+    found = table.summary(table.medians(results), "tuned")
+    assert set(found) == {"infovec", "svc", "gp"}
+    assert [found[side]["rank"] for side in ("infovec", "svc", "gp")] == [1.5, 1.5, 3.0]
+    assert (found["infovec"]["worst"], found["svc"]["worst"], found["gp"]["behind"]) == (1, 0, 1)
+    assert found["svc"]["seconds"] == 4.0
+    default = table.summary(table.medians(results), "default")
+    assert default["infovec"]["rank"] == 1.5  # second of three on heart, alone on iris
+    assert default["svc-default"]["rank"] == 1.0
 
-    def line(**losses):
-        sides = {side: {"log_loss": loss, "error_percent": 10 * loss, "seconds": 2.0} for side, loss in losses.items()}
-        return {"sides": sides, "rank": {key: table.ranks(losses) for key in ("log_loss", "error_percent")}}
 
-    found = table.summary([line(infovec=0.1, svc=0.2, gp=0.3), line(infovec=0.4, svc=0.2)])["summary"]
-    assert found["infovec"]["mean_rank_log_loss"] == 1.5
-    assert (found["infovec"]["times_worst_log_loss"], found["svc"]["times_worst_log_loss"]) == (1, 0)
-    assert (found["gp"]["mean_rank_log_loss"], found["gp"]["sets"], found["svc"]["seconds"]) == (3.0, 1, 4.0)
-
-
-def test_sides_of_the_table_learn_from_the_same_rows(benchmarks, dataset):
-    dataset("heart")
+def test_medians_are_over_the_splits_that_all_have(benchmarks):
     table, _ = benchmarks
-    task = table.Task("heart", "heart", 0, 0, 0.0, 0.0, 0.0, 0.0)
-    X, y, _, t = table.rows_of("heart", 0, True)
-    assert (len(y), len(t)) == (140, 60)
+    runs = [_result("infovec", loss, split) for split, loss in enumerate((0.3, 0.1, 0.2))]
+    runs += [_result("svc", loss, split) for split, loss in enumerate((0.5, 0.4, 0.6, 9.0))]
+    runs += [_result("gp", 0.0, split) for split in range(2)]  # one is missing
+    found = table.medians(runs)["heart"]
+    assert (found["infovec"]["loss"], found["svc"]["loss"]) == (0.2, 0.5)
+    assert "gp" not in found
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_every_side_of_the_table_is_judged(benchmarks, dataset, tmp_path, monkeypatch, capsys, kind):
+    """All take part with few rows, none is worse than the frequencies by much, and results are kept."""
+    name = {"classes": "wine", "numbers": "autompg"}[kind]
+    dataset(name)
+    table, _ = benchmarks
+    store = tmp_path / "table.jsonl"
+    command = ["table", kind, "--sets", name, "--splits", "1", "--rows", "60", "--store", str(store)]
+    monkeypatch.setattr("sys.argv", command)
+    table.main()
+    results = [json.loads(line) for line in store.read_text().splitlines()]
+    assert [one["side"] for one in results] == list(table.KINDS[kind][1])
+    base = results[-1]["loss"]
+    assert all(np.isfinite([one[key] for key in table.KEYS]).all() and one["loss"] < base for one in results[:-1])
+    assert results[0]["error"] < {"classes": 10.0, "numbers": 40.0}[kind]
+    monkeypatch.setattr(table, "run", None)  # nothing is made again
+    monkeypatch.setattr("sys.argv", [*command, "--read"])
+    table.main()
+    assert capsys.readouterr().out.count("infovec") == 2 * (1 + 2 * 2 * 3)
+
+
+def test_sets_of_the_table_are_split_fairly(benchmarks, dataset):
+    dataset("heart")
+    dataset("bike")
+    from benchmarks.contest import rows_of
+
+    X, y, _, t = rows_of("heart", 0, 100)
+    assert (len(y), len(t)) == (100, 170)
     np.testing.assert_allclose(X.mean(axis=0), 0.0, atol=1e-12)
     np.testing.assert_allclose(X.std(axis=0), 1.0)
-    base = np.mean(y) * np.log(np.mean(y)) + np.mean(1 - y) * np.log(np.mean(1 - y))
-    for side in ("infovec", "svc", "gp"):
-        found = table.fit_once(task, side, 0, True)
-        assert found["log_loss"] < -0.9 * base, side
-        assert found["error_percent"] < 30.0, side
+    assert abs(y.mean() - t.mean()) < 0.02
+    assert rows_of("bike", 0, 100)[0].shape == (100, 15)  # without the two whose sum is the target
 
 
 def test_times_above_the_limit_are_named(benchmarks):
