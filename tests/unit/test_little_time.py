@@ -4,12 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from infovec import IVMClassifier, IVMRegressor
 from infovec.inference import infer_coupled
+from infovec.kernels import RBF, Bias
+from infovec.likelihoods import Probit
 from infovec.machines.in_time import in_time
-from infovec.runtime import Deadline, work_within
+from infovec.runtime import Deadline, StopReason, work_within
 from infovec.selection import choose_pair_schedule
 
 CLASSES = 10
@@ -108,3 +111,34 @@ def test_ten_classes_in_a_second_are_better_than_guessing(multi_class, approxima
         warnings.simplefilter("ignore")
         model.fit(X[:20_000], y[:20_000])
     assert model.score(X[20_000:], y[20_000:]) > 0.3
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(400) % 4 + 0.5])
+@pytest.mark.parametrize("approximation", ["projected", "factorised"])
+def test_evidence_of_rows_that_there_was_time_for_is_taken_to_all(approximation, weight, monkeypatch):
+    """Else a model of a fifth of the rows would seem better than one of all by hundreds of nats."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.5 * rng.normal(size=400) > 0.0
+    some = np.arange(0, 400, 5)
+    model = IVMClassifier(
+        kernel=RBF(2.0, 4.0) + Bias(), likelihood=Probit(), learn=None, approximation=approximation, n_active=60,
+        random_state=0, warm_start=True,
+    )  # fmt: skip
+    of_all, taken = clone(model).fit(X, y, weight).log_evidence_, []
+
+    def in_time(machine, *_):
+        taken.append(machine.data.given.rows[some])
+        return machine.only(some)
+
+    monkeypatch.setattr("infovec.machines.fit.in_time", in_time)
+    cut = clone(model).fit(X, y, weight)
+    monkeypatch.undo()
+    assert cut.stop_reason_ == str(StopReason.TIME)
+    (rows,) = taken
+    share = len(some) / 400 if weight is None else weight[rows].sum() / weight.sum()
+    of_some = model.fit(X[rows], y[rows], None if weight is None else weight[rows]).log_evidence_
+    assert of_some > 0.5 * of_all  # of fewer observations
+    assert cut.log_evidence_ * share == pytest.approx(of_some, rel=0.01)
+    assert cut.log_evidence_ == pytest.approx(of_all, rel=0.4)
+    assert cut.grow(5).log_evidence_ == pytest.approx(cut.log_evidence_, rel=0.1)

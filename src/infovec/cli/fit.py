@@ -18,7 +18,7 @@ from ..estimators.limits import memory_limit
 from ..kernels import named
 from ..pac_bayes import Certificate
 from ..plain import printable
-from ..runtime import Progress, give_back
+from ..runtime import Progress, StopReason, give_back
 from .build import build
 from .certify import check_certifiable, check_words_of_first
 from .evaluate import Judged, figures_text, judge_table
@@ -220,7 +220,8 @@ def _text(summary: dict[str, Any]) -> str:
     each = (
         "" if per_class is None else f" ({per_class} for each of {len(summary['classes'])} classes, some for several)"
     )
+    ended = f"; {summary['stop_reason']}" if summary["stop_reason"] == str(StopReason.TIME) else ""
     return (
         f"{summary['model']}: {summary['n_active']} of {summary['rows']} rows kept{each}, log evidence "
-        f"{summary['log_evidence']:.1f}; {seconds['reading']:.1f} s to read, {seconds['fitting']:.1f} s to fit"
+        f"{summary['log_evidence']:.1f}; {seconds['reading']:.1f} s to read, {seconds['fitting']:.1f} s to fit{ended}"
     )

@@ -373,14 +373,14 @@ class InformativeVectorMachine(
         self._store(ended)
         self.__dict__.pop("_state", None)
         if self.warm_start:
-            self._state = State(ended.selector, ended.machine, settings, data, ended.cut_short)
+            self._state = State(ended.selector, ended.machine, settings, data, ended.cut_short, ended.share)
 
     def _go_on(self, state: State, wanted: int, patience: Patience | None, course: Course) -> None:
         """Continue from an earlier fit; when that fails it is no longer kept, the model is."""
         del self._state
         machine = state.machine
         machine = replace(machine, work=replace(machine.work, limit=memory_limit(self.max_memory)))
-        ended = go_on(machine, state.selector, wanted, patience, course)
+        ended = go_on(machine, state.selector, wanted, patience, course)._replace(share=state.share)
         self._store(ended)
         if self.warm_start:
             self._state = state._replace(cut_short=state.cut_short or ended.cut_short)
@@ -406,5 +406,6 @@ class InformativeVectorMachine(
             self.virtual_ = sample.virtual[result.active]
         self.active_vectors_ = vectors if vectors.dtype == object else vectors.astype(np.float64)
         self.site_precision_, self.site_mean_ = result.site_precision, result.site_mean
-        self.log_evidence_, self.converged_, self.dtype_ = result.log_evidence, result.converged, result.dtype
+        self.log_evidence_ = result.log_evidence / ended.share
+        self.converged_, self.dtype_ = result.converged, result.dtype
         self.moved_, self.history_ = result.has_moved, history_of(ended, result)

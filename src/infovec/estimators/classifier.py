@@ -192,7 +192,8 @@ class IVMClassifier(Certifying):
         Of many classes ClassPosterior or SeparatePosterior.
     log_evidence_ : float
         EP approximation to the log marginal likelihood of all rows. With "factorised" (SLH eq. 11) it is over the rows
-        still considered at the end: to compare models by it on a large set, fit them with ``selection="all"``.
+        still considered at the end: to compare models by it on a large set, fit them with ``selection="all"``. Where
+        ``max_time`` left time for some of the rows only it is theirs, taken to all rows in proportion.
     converged_ : bool
         Whether the sites of all rows came to rest; if not, there was a warning.
     history_ : dict

@@ -20,6 +20,7 @@ class State(NamedTuple):
     settings: dict[str, Any]
     data: str  # hash of X, y and the weights
     cut_short: bool = False  # by an interruption: more rows may be added, but it is not what was asked for
+    share: float = 1.0  # of all observations, that there was time for
 
 
 @contextmanager

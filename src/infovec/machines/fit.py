@@ -65,6 +65,7 @@ class Ended(NamedTuple):
     learning_seconds: float
     learning_interrupted: bool
     cut_short: bool  # interrupted, or with fewer rows than there are: it is not what was asked for
+    share: float = 1.0  # of all observations, that the evidence is of
 
 
 def begin(
@@ -83,7 +84,7 @@ def begin(
     checkpoint : Checkpoint, optional
         Takes note of it, and remembers what it has noted before.
     """
-    start, n, steps, learned, cut, short = time.perf_counter(), machine.data.n, list[Step](), 0.0, False, False
+    start, whole, steps, learned, cut, short = time.perf_counter(), machine.data, list[Step](), 0.0, False, False
     with Interruption() as interruption:
         listener = Listener(interruption, course.callback)
         deadline = Deadline(course.end, listener)
@@ -105,13 +106,14 @@ def begin(
             if cut:
                 run.hurry()
             stop, result = machine.finish(run, machine.work.wanted, machine.patience)
-    fewer = machine.data.n < n
+    fewer = machine.data.n < whole.n
     if (fewer or short) and stop not in (StopReason.CALLBACK, StopReason.INTERRUPTED):
         stop = StopReason.TIME
     _log.info("actual: %d rows in %.3g s", selector.size, time.perf_counter() - start)
     interrupted = interruption.noted
     stop, wanted = StopReason.INTERRUPTED if interrupted else stop, machine.work.wanted
-    return Ended(machine, selector, result, stop, wanted, steps, learned, cut, interrupted or fewer)
+    share = machine.data.given.observations / whole.given.observations
+    return Ended(machine, selector, result, stop, wanted, steps, learned, cut, interrupted or fewer, share)
 
 
 def _learned(

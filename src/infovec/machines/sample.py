@@ -63,6 +63,11 @@ class Sample:
         every = cls(X, y, rows, rows)
         return every if sample_weight is None else every.times(sample_weight)
 
+    @property
+    def observations(self) -> float:
+        """For how many rows of weight one these count."""
+        return float(self.X.shape[0]) if self.weight is None else float(self.weight.sum())
+
     def times(self, weight: Floats) -> Self:
         """Return the same with weights multiplied; rows whose weight becomes zero are left out."""
         product = weight if self.weight is None else self.weight * weight
