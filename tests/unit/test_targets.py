@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from fixed import IVMRegressor
 from oracles import expected_by_panels, fd_gradient, gaussian_log_density, tilted_by_panels
 from scipy import integrate, stats
-from scipy.special import logsumexp
+from scipy.special import logsumexp, ndtr
 from sklearn.base import clone
 
 import infovec
@@ -29,7 +29,7 @@ from infovec.likelihoods import (
     YeoJohnson,
     weighted,
 )
-from infovec.likelihoods.mixtures import cumulative, quantile
+from infovec.likelihoods.mixtures import central, cumulative, quantile
 from infovec.machines.targets import Trial, some_rows, transform_for
 
 POWERS = [0.0, 1e-9, 0.3, 1.0, 1.7, 2.0]
@@ -337,11 +337,36 @@ def test_noise_with_heavy_tails(noise):
     assert np.all(np.isfinite(model.predict(NEW)))
 
 
-def test_a_mean_that_is_infinite_is_said_to_be():
-    model = IVMRegressor(target="log", likelihood="student_t", **SETTINGS).fit(X, Y)
-    with pytest.warns(UserWarning, match=r"mean of the target is infinite.*predict_quantiles"):
-        assert np.all(np.isinf(model.predict(NEW)))
-    assert np.all(np.isfinite(model.predict_quantiles(NEW)))
+def test_a_mean_that_does_not_exist_is_told_once_and_the_median_stands_for_it(tmp_path):
+    with pytest.warns(UserWarning, match=r"a target has no mean: predict gives their median") as told:
+        model = IVMRegressor(target="log", likelihood="student_t", **SETTINGS).fit(X, Y)
+    assert len(told) == 1
+    mean, std = model.predict(NEW, return_std=True)
+    noise, latent = model.likelihood_, model.predict_latent(NEW)
+    low, median, high = (quantile(noise, ndtr(z), latent[0], latent[1] ** 2) for z in (-1.0, 0.0, 1.0))
+    np.testing.assert_allclose(mean, median)
+    np.testing.assert_allclose(std, 0.5 * (high - low))
+    assert model.score(NEW, YNEW) > 0.5  # scikit-learn can work with it
+    model.report(tmp_path / "report.html", NEW, YNEW)  # without a warning
+    page = (tmp_path / "report.html").read_text()
+    assert "nan" not in page.lower().replace("nano", "")
+
+
+@pytest.mark.parametrize("noise", [Laplace(0.7), StudentT(0.1, 2.5), Laplace(1.1), StudentT(0.2, 4.0), Gaussian(0.2)])
+@each_form
+def test_what_stands_for_moments(form, noise):
+    """The moments where they exist, else quantiles."""
+    likelihood, mean, var = Transformed(noise, form), np.array([0.3, -0.5]), np.array([0.2, 0.4])
+    middle, width = central(likelihood, mean, var)
+    expected = likelihood.predict(mean, var)
+    if np.isfinite(expected.mean).all():
+        np.testing.assert_array_equal(middle, expected.mean)
+    else:
+        np.testing.assert_allclose(cumulative(likelihood, middle, mean, var), 0.5, atol=1e-8)
+    if np.isfinite(expected.var).all():
+        np.testing.assert_array_equal(width, np.sqrt(expected.var))
+    low, high = (quantile(likelihood, p, mean, var) for p in (ndtr(-1.0), ndtr(1.0)))
+    assert np.all(np.isfinite(width) & (width > 0.4 * (high - low)))
 
 
 def test_what_cannot_be_transformed_is_refused():

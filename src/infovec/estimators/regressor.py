@@ -15,7 +15,7 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Gaussian, Likelihood, StudentT, Transformed, plain
-from ..likelihoods.mixtures import quantile
+from ..likelihoods.mixtures import central, quantile
 from ..likelihoods.tails import log_density, residual_density
 from ..machines.checkpoint import Checkpoint
 from ..machines.defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
@@ -40,6 +40,16 @@ from .told import changed
 from .values import AUTO, form_of, given_kernel
 
 __all__ = ["IVMRegressor"]
+
+_INFINITE = (
+    "the prediction for row {row} is infinite, since its mean or variance is beyond the largest number: the model "
+    "knows next to nothing of that row. Give a kernel of smaller variance, or a unit of the targets that makes them "
+    "smaller, or ask predict_latent"
+)
+_WITHOUT_MEAN = (
+    "{noise!r} around its transform has tails so heavy that a target has no {what}: predict gives {instead}. Take "
+    "likelihood='gaussian' for {what}s"
+)
 
 
 @in_files
@@ -212,7 +222,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
             latent, cov = self._latent_together(self._read(X))
             noise = self.likelihood_.for_new_rows()
             return noise.predict(latent, np.diagonal(cov))[0], noise.covariance(latent, cov)
-        mean, var = self._target(X)
+        mean, std = self._target(X)
         noise = self.likelihood_.for_new_rows()
         if return_std and isinstance(noise, StudentT) and noise.df <= 2.0:
             warnings.warn(
@@ -221,14 +231,13 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
                 "predict_latent for the standard deviation of the function alone",
                 stacklevel=outside(),
             )
-        elif np.any(np.isinf(mean)) or (return_std and np.any(np.isinf(var))):
-            warnings.warn(_infinite(noise, mean, var), stacklevel=outside())
-        return (mean, np.sqrt(var)) if return_std else mean
+        elif np.any(np.isinf(mean)) or (return_std and np.any(np.isinf(std))):
+            row = int(np.argmax(np.isinf(mean) | np.isinf(std)))
+            warnings.warn(_INFINITE.format(row=row), stacklevel=outside())
+        return (mean, std) if return_std else mean
 
     def _target(self, X: object) -> tuple[Floats, Floats]:
-        latent = self._latent(X)
-        mean, var = self.likelihood_.predict(*latent)
-        return mean, var
+        return central(self.likelihood_, *self._latent(X))
 
     @for_each_target(axis=-1)
     @for_far_rows
@@ -265,11 +274,19 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         super()._store(ended)
         assert ended.result.residuals is not None
         self.residual_quantiles_: Floats = ended.result.residuals
+        noise = self.likelihood_
+        if isinstance(noise, Transformed) and not noise.has_moment(2):
+            instead = "half of the interval with 68 % of targets for it"
+            what = "standard deviation"
+            if not noise.has_moment(1):
+                what, instead = "mean", f"their median, and {instead.replace('it', 'a standard deviation')}"
+            told = _WITHOUT_MEAN.format(noise=noise.likelihood, what=what, instead=instead)
+            warnings.warn(told, stacklevel=outside())
 
     def _testimony(self, X: Inputs) -> dict[str, Floats]:
         if "outputs_" in vars(self):
             return super()._testimony(X)
-        mean, var = self._target(X)
+        mean, var = self.likelihood_.predict(*self._latent(X))
         return {**super()._testimony(X), "target_mean": mean, "target_var": var}
 
     predict_latent = for_each_target(axis=-1)(SeveralTargets.predict_latent)
@@ -306,19 +323,3 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         if not noise.conjugate:
             return noise.log_predictive(targets, mean, var)
         return log_density(noise, residual_density(self.residual_quantiles_), targets, mean, var)
-
-
-def _infinite(noise: Likelihood, mean: Floats, var: Floats) -> str:
-    """Say why a mean or a standard deviation is infinite, and what to ask instead."""
-    if isinstance(noise, Transformed):
-        what = "mean" if np.any(np.isinf(mean)) else "standard deviation"
-        return (
-            f"the {what} of the target is infinite, since {noise.likelihood!r} around its transform has tails that are "
-            "too heavy for one. Ask predict_quantiles, whose median always exists, or fit with likelihood='gaussian'"
-        )
-    row = int(np.argmax(np.isinf(mean) | np.isinf(var)))
-    return (
-        f"the prediction for row {row} is infinite, since its mean or variance is beyond the largest number: "
-        "the model knows next to nothing of that row. Give a kernel of smaller variance, or a unit of the "
-        "targets that makes them smaller, or ask predict_latent"
-    )

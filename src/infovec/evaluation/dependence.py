@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from .._types import Floats
+from ..likelihoods.mixtures import centre
 from ..posterior import ClassPosterior, FactorisedPosterior, Posterior, ProjectedPosterior, SeparatePosterior
 
 __all__ = ["Dependence", "partial_dependence"]
@@ -90,7 +91,7 @@ def expected(model: Any, mean: Floats, var: Floats) -> Floats:
     """Mean of the target, or the probability of each class, for latent values N(mean, var); one column for each."""
     likelihood = model.likelihood_.for_new_rows()
     if getattr(model, "classes_", None) is None:
-        return np.asarray(likelihood.predict(mean, var)[0])[:, None]
+        return centre(likelihood, mean, var)[:, None]
     return np.asarray(softmax(likelihood.log_proba(mean, var) + getattr(model, "class_shift_", 0.0), axis=1))
 
 

@@ -7,7 +7,7 @@ from .._types import Floats
 from .base import Likelihood
 from .transformed import Transformed
 
-__all__ = ["cumulative", "quantile"]
+__all__ = ["central", "centre", "cumulative", "quantile"]
 
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(48)
 _WEIGHTS = _WEIGHTS / np.sqrt(np.pi)
@@ -28,6 +28,30 @@ def cumulative(likelihood: Likelihood, y: Floats, mean: Floats, var: Floats) -> 
         return np.asarray(ndtr((y - middle) / np.sqrt(spread)))
     f = mean[:, None] + np.sqrt(2.0 * var)[:, None] * _NODES
     return np.asarray(likelihood.cdf(np.asarray(y)[:, None], f) @ _WEIGHTS)
+
+
+def centre(likelihood: Likelihood, mean: Floats, var: Floats) -> Floats:
+    """Mean of targets, or their median where noise around a transform has tails too heavy for a mean.
+
+    Noise is symmetric, so that the median is that of the latent value, taken back.
+    """
+    if isinstance(likelihood, Transformed) and not likelihood.has_moment(1):
+        return likelihood.transform.inverse(mean + likelihood.likelihood.bias)  # type: ignore[attr-defined]
+    return likelihood.predict(mean, var)[0]
+
+
+def central(likelihood: Likelihood, mean: Floats, var: Floats) -> tuple[Floats, Floats]:
+    r"""Mean and standard deviation of targets, or what stands for them where noise around a transform has none.
+
+    .. math:: Q(1/2), \qquad \tfrac{1}{2} (Q(\Phi(1)) - Q(\Phi(-1)))
+
+    the median, and half of the interval that would be a deviation to either side if targets were normal.
+    """
+    if isinstance(likelihood, Transformed) and not likelihood.has_moment(2):
+        low, high = (quantile(likelihood, p, mean, var) for p in ndtr(np.array([-1.0, 1.0])))
+        return centre(likelihood, mean, var), 0.5 * (high - low)
+    middle, spread = likelihood.predict(mean, var)
+    return middle, np.sqrt(spread)
 
 
 def quantile(likelihood: Likelihood, p: Floats, mean: Floats, var: Floats) -> Floats:

@@ -140,9 +140,13 @@ class Transformed(Likelihood):
             f = mean[at, None] + self.likelihood.bias + np.sqrt(var[at, None]) * _FEW_NODES  # type: ignore[attr-defined]
             found[:, at] = self._moments(f[:, :, None] + noise, _FEW_WEIGHTS[:, None] * weight)
         for power, part in enumerate(found, start=1):
-            if not _finite(self.likelihood, power * self.transform.growth, power):
+            if not self.has_moment(power):
                 part[:] = np.inf
         return Prediction(*found)
+
+    def has_moment(self, power: int) -> bool:
+        """Whether targets have a mean (1) and a variance (2); only tails of the noise decide."""
+        return isinstance(self.likelihood, Gaussian) or _finite(self.likelihood, power * self.transform.growth, power)
 
     def covariance(self, mean: Floats, cov: Floats) -> Floats:
         if np.isfinite(self.predict(mean[:1], np.zeros(1))).all():
