@@ -15,12 +15,15 @@ from .tasks import arrays
 
 __all__ = ["CHOICE", "CONFIRMATION", "compressed", "main", "moved", "split"]
 
-CHOICE = ("banana:20", "banana:100", "twonorm:20", "twonorm:50", "wdbc:20", "kin8nm:100", "abalone:30", "elevators:50")
-CONFIRMATION = (
-    "spambase:60", "ijcnn1:60", "waveform:30", "pima:20", "a9a:60", "kin40k:100", "bank8fm:60", "california:60",
-    "protein:60", "concrete:50",
+CHOICE = (
+    "banana:20", "banana:100", "twonorm:20", "twonorm:60", "wdbc:20", "kin8nm:100", "abalone:60", "elevators:20",
+    "german:20", "pima:20", "kin40k:200",
 )  # fmt: skip
-SMALLER = ("banana", "spambase", "twonorm", "waveform", "ijcnn1", "elevators")
+CONFIRMATION = (
+    "spambase:60", "ijcnn1:60", "waveform:20", "a9a:60", "bank8fm:60", "california:60", "protein:60", "concrete:60",
+    "airfoil:60", "cpu_small:60", "pol:60", "pumadyn32nm:60", "optdigits:60", "segment:60", "satimage:60",
+)  # fmt: skip
+SMALLER = ("banana", "spambase", "twonorm", "waveform", "ijcnn1", "elevators", "abalone", "kin8nm")
 
 
 def split(name: str, rows: int, seed: int = 0) -> tuple[Any, Any, Any, Any, bool]:

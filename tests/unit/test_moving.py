@@ -1,5 +1,7 @@
 """Active inputs that move, and models made smaller, as estimators have them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -79,11 +81,40 @@ def test_the_rule_leaves_many_inputs_and_given_parameters_where_they_are():
 
 
 def test_what_rows_left_out_do_not_confirm_does_not_count(monkeypatch):
-    monkeypatch.setattr(moving._Search, "loss", lambda self, model, held: float(np.abs(model.theta).sum()))
+    def no_better(self, model, held):
+        return np.full((2, len(held)), np.abs(model.theta).sum())
+
+    monkeypatch.setattr(moving._Search, "losses", no_better)
     model, stays = fitted("two", "auto", 8), fitted("two", False, 8)
     assert not model.moved_
     assert model.history_["move_loss"][1] > model.history_["move_loss"][0]
     np.testing.assert_array_equal(model.predict_proba(X), stays.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("loss", "error", "better"),
+    [(-1.1, 0.0, True), (-0.9, 0.0, False), (0.5, -9.0, False), (-9.0, 1.9, True), (-9.0, 2.1, False)],
+)
+@pytest.mark.parametrize("n", [50, 1000])
+def test_better_is_a_loss_that_surely_falls_and_no_error_that_surely_grows(loss, error, better, n):
+    wave = np.sqrt(2.0 * n) * np.sin(2.0 * np.pi * np.arange(n) / n)  # whose mean has a standard error of one
+    assert moving._better(np.stack([loss + wave, error + wave])) is better
+
+
+def test_without_any_change_or_any_row_nothing_is_better():
+    assert not moving._better(np.zeros((2, 50)))
+    assert not moving._better(np.full((2, 1), np.nan))
+
+
+@pytest.mark.parametrize("n_active", [10, 300])
+def test_rows_that_were_active_do_not_tell(n_active):
+    rng = np.random.default_rng(0)
+    data = SimpleNamespace(held_back=np.arange(N) < 50, priority=rng.permutation(N))
+    active = rng.permutation(np.arange(50, N))[:n_active]
+    rows, held = moving._parts(SimpleNamespace(data=data), active)
+    assert not np.isin(held, active).any()
+    assert len(held) == 55
+    np.testing.assert_array_equal(np.sort(np.concatenate([rows, held])), np.arange(50, N))
 
 
 def test_given_parameters_stay_when_asked_to_move():

@@ -167,9 +167,9 @@ class IVMClassifier(Certifying):
     move : bool or "auto"
         For "projected": whether the active inputs move after selection, together with the parameters that are learned,
         up the evidence of the rows; with three or more classes for "ovr". Fewer of them then say as much. They move in
-        dense columns of numbers; categories stay. "auto" moves them where parameters are learned, at most half of the
-        rows are active, the active rows leave much open, and rows left out are then predicted better
-        (``history_["move_loss"]``, before and after).
+        dense columns of numbers; categories stay. "auto" moves them where parameters are learned, at most a fifth of
+        the rows are active, these leave much open, and rows left out are then predicted better by more than a standard
+        error (``history_["move_loss"]``, before and after).
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ from ..kernels import Kernel
 from ..kernels.moving import movable
 from ..kernels.relevances import column_weights
 from ..learning import Model, MovedEvidence, MovingInputs, MovingModel, Step, optimise
-from ..likelihoods import Likelihood
+from ..likelihoods import Discrete, Likelihood, Weighted
 from ..posterior import ProjectedPosterior
 from ..runtime import Late, Progress, give_back, own_threads, work_until
 from ..shards import FarInputs, noted
@@ -35,8 +35,9 @@ _WORK = 1e11  # evaluations times rows times squared active inputs,
 _FEWEST, _MOST = 10, 150  # for which there is time; evaluations whatever they take
 _TOLERANCE, _SITES = 1e-4, 1e-3  # of the criterion, and of the sites
 _SHARE = 0.5  # of the time that is left
-_FEW = 0.5  # share of the rows that are active, from which on they can hardly be better placed
+_FEW = 0.2  # share of the rows that are active, from which on there is little to gain for the time it takes
 _LEFT = 0.02  # nats a row that the active inputs must leave for moving to pay
+_SURE, _SURER = 1.0, 2.0  # standard errors: what losses must have fallen by, and squared errors may have grown
 _FARTHEST = 30.0  # spreads of a column that a step goes at most
 
 
@@ -85,7 +86,7 @@ def move(machine: F, run: Run) -> tuple[F, Moved | None]:
     unit = moving_unit(start, machine.kernel)
     if unit is None:
         return machine, None
-    rows, held = _parts(machine)
+    rows, held = _parts(machine, active)
     few = len(active) <= _FEW * len(rows) and len(held) >= _FEWEST_HELD and machine.choices.moving.learning is not None
     if asked is None and not few:
         return machine, None
@@ -101,12 +102,16 @@ def move(machine: F, run: Run) -> tuple[F, Moved | None]:
     return (machine, None) if found is None else found
 
 
-def _parts(machine: Staged) -> tuple[Rows, Rows]:
-    """Rows that inputs move by, and rows that tell whether it was good."""
+def _parts(machine: Staged, active: Rows) -> tuple[Rows, Rows]:
+    """Rows that inputs move by, and rows that tell whether it was good: none of those that were active.
+
+    These were chosen since they were far from what was expected; inputs that have left them always look worse there.
+    """
     free = np.flatnonzero(~machine.data.held_back)
     line = free[np.argsort(-machine.data.priority[free], kind="stable")]
-    size = min(_ROWS, len(line) - min(int(_HELD * len(line)), _MOST_HELD))
-    return np.sort(line[:size]), np.sort(line[size : size + _MOST_HELD])
+    others = line[~np.isin(line, active)]
+    held = others[len(others) - min(int(_HELD * len(line)), _MOST_HELD, len(others)) :]
+    return np.sort(line[~np.isin(line, held)][:_ROWS]), np.sort(held)
 
 
 class _Search(Generic[F]):
@@ -147,25 +152,39 @@ class _Search(Generic[F]):
         found, _, _ = optimise(self.objective, before, self.most, self.watch, _TOLERANCE)
         if len(self.criterion) < 2:
             return None
-        loss = np.full(2, np.nan)
-        with suppress(Late):  # then nothing is known of it
-            loss = np.array([self.loss(model, held) for model in (before, found)]) if len(held) else loss
+        told = np.full((2, 2, 1), np.nan)
+        if len(held):
+            with suppress(Late):  # then nothing is known of it
+                told = np.array([self.losses(model, held) for model in (before, found)])
+        loss = told[:, 0].mean(axis=1)
         criterion = np.array(self.criterion)
         _log.info(
             "moving: %d evaluations in %.3g s, %.3g nats a row left before, loss of rows left out from %.4g to %.4g",
             len(criterion), time.perf_counter() - self.start, self.left[0] / self.size, *loss,
         )  # fmt: skip
-        if self.machine.choices.moving.asked is not True and not loss[1] < loss[0]:
+        if self.machine.choices.moving.asked is not True and not _better(told[1] - told[0]):
             return self.machine, Moved(None, criterion, loss)
         learned = self.machine.with_parameters(found.kernel, found.likelihood, self.machine.learned).sufficient()
         return learned, Moved(found.inputs.inputs + self.offset, criterion, loss)
 
-    def loss(self, model: MovingModel, held: Rows) -> float:
-        """Mean loss of rows left out."""
+    def losses(self, model: MovingModel, held: Rows) -> Floats:
+        """Loss of every row left out, and its squared error, of labels none; a row of more weight has more of both."""
         data = self.machine.data
         self.objective.place(model.inputs.inputs)
         _, basis, found = self.objective.settle(model.kernel, model.likelihood)
-        kernel = model.kernel
-        posterior = ProjectedPosterior(kernel, model.inputs.inputs, basis.L, *found.beliefs)
+        posterior = ProjectedPosterior(model.kernel, model.inputs.inputs, basis.L, *found.beliefs)
         known = np.stack(posterior.predict(np.asarray(data.given.inside[held], dtype=np.float64) - self.offset))
-        return best_spread(model.likelihood.take(held), data.y[held], known).loss
+        likelihood, y = model.likelihood.take(held), data.y[held]
+        weight = likelihood.weight / np.mean(likelihood.weight) if isinstance(likelihood, Weighted) else 1.0
+        own = likelihood.likelihood if isinstance(likelihood, Weighted) else likelihood
+        if not isinstance(own, Discrete):
+            return weight * np.stack([-own.log_predictive(y, *known), (y - own.predict(*known)[0]) ** 2])
+        own = own.with_spread(best_spread(likelihood, y, known).share)
+        return weight * np.stack([-own.log_predictive(y, *known), np.zeros(len(y))])
+
+
+def _better(change: Floats) -> bool:
+    """Whether losses have surely fallen, and squared errors have not surely grown, by how each row's have changed."""
+    error = np.std(change, axis=1) / np.sqrt(change.shape[1])
+    (loss, square), (by, beside) = change.mean(axis=1), error
+    return bool(loss < -_SURE * by and square <= _SURER * beside)
