@@ -154,7 +154,9 @@ class IVMClassifier(Certifying):
         and the fit goes on with what there is. While parameters are learned it says which step it is, and the seconds
         that are probably left.
     random_state : int, RandomState or None
-        Breaks ties; at the start all rows of a stationary kernel tie.
+        Decides which rows parameters are learned from where some are enough, and breaks ties: at the start all rows of
+        a stationary kernel tie. With few active rows another number may find other parameters; ``log_evidence_`` says
+        which are better.
     verbose : int
         Whether to show progress.
     invariances : function, or list of functions, optional

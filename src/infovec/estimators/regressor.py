@@ -242,7 +242,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
     @for_each_target(axis=-1)
     @for_far_rows
     def predict_quantiles(self, X: object, q: ArrayLike = (0.025, 0.5, 0.975)) -> Floats:
-        """Predict quantiles of the target: intervals that hold what they promise, whatever residuals are like.
+        """Predict quantiles of the target: intervals that hold on average over rows, whatever residuals are like.
 
         The standard deviation of ``predict`` says how far targets are off; how they are distributed is learned from
         the residuals of training rows that are left out. With few rows it is what the likelihood says.
