@@ -12,12 +12,11 @@ from ..kernels.relevances import kinds_of_scales, separate_scales
 from ..likelihoods import Likelihood, with_lapse
 from ..numerics.roles import Role
 from ..numerics.transforms import Transform
-from .priors import Gamma, Prior
+from .priors import WEAK, Expected, Gamma, Prior
 from .settings import Learning, matching
 
 __all__ = ["Model"]
 
-_WIDTH = 3.0  # of the prior on each step
 _FARTHEST = 12.0  # a factor of 160 000 for a parameter that is learned as a logarithm
 
 
@@ -43,6 +42,8 @@ class Model:
         Whether length scales move together because nobody asked for others.
     centre : array of shape (size,), optional
         The steps around which weak priors are, and bounds; none unless given.
+    expected : Expected, optional
+        What is believed of the steps instead of the weak prior, counted from there.
     """
 
     kernel: Kernel
@@ -53,6 +54,7 @@ class Model:
     limits: Floats | None = None
     tied: bool = False
     centre: Floats | None = None
+    expected: Expected | None = None
 
     @classmethod
     def begin(
@@ -229,9 +231,10 @@ class Model:
 
     def log_prior(self) -> tuple[float, Floats]:
         """Log density of the prior, up to a constant, and its gradient in the steps."""
-        z = (self.theta - self.begun) / _WIDTH
+        centre, width = self._weak
+        z = (self.theta - centre) / width
         if not self.priors:
-            return -0.5 * float(z @ z), -z / _WIDTH
+            return -0.5 * float(z @ z), -z / width
         value, gradient = np.zeros(self.group.size), np.zeros(self.group.size)
         whole, transforms = self._whole, (*self.kernel.free_transforms, *self.likelihood.free_transforms)
         for i, prior in self.priors:
@@ -243,8 +246,20 @@ class Model:
         z, share = z * weak, 1.0 / self._sizes
         return (
             -0.5 * float(z @ z) + float(share @ self.pull(value)),
-            -z / _WIDTH + share * self.pull(gradient),
+            -z / width + share * self.pull(gradient),
         )
+
+    @property
+    def _weak(self) -> tuple[Floats, Floats]:
+        """Centres and widths of the priors on the steps."""
+        centre, width = self.begun.copy(), np.full(self.size, WEAK.std)
+        if self.expected is not None:
+            kinds = kinds_of_scales(self.kernel)
+            for i, (g, role) in enumerate(zip(self.group, self._roles, strict=True)):
+                if g >= 0:
+                    prior = self.expected.of(role, self.tied and not (i < len(kinds) and kinds[i]))
+                    centre[g], width[g] = self.begun[g] + prior.mean, prior.std
+        return centre, width
 
 
 def _priors(
