@@ -26,8 +26,8 @@ from .tasks import arrays
 __all__ = ["CLASSES", "NUMBERS", "class_losses", "draw", "main", "number_losses"]
 
 CLASSES = {
-    "chosen": ("heart", "pima", "banana", "synth"),
-    "confirmed": ("sonar", "ionosphere", "australian", "german", "wdbc", "crabs"),
+    "chosen": ("heart", "pima", "banana", "synth", "crabs", "wdbc"),
+    "confirmed": ("sonar", "ionosphere", "australian", "german", "twonorm", "spambase", "ivm_unitsquare"),
 }
 NUMBERS = {
     "chosen": ("housing", "autompg", "yacht", "concrete"),

@@ -6,10 +6,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from .._types import Floats
 from ..errors import ParameterError
 from ..numerics.roles import Role
 
-__all__ = ["WEAK", "Expected", "Gamma", "Normal", "Prior", "slh_priors"]
+__all__ = ["NOTHING_EXPECTED", "WEAK", "Expected", "Gamma", "Normal", "Prior", "WeakPriors", "slh_priors"]
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,23 @@ class Expected(NamedTuple):
         if role.noise:
             return Normal(role.noise * self.noise.mean, role.noise * self.noise.std)
         return self.variance if role is Role.VARIANCE else WEAK
+
+
+class WeakPriors(NamedTuple):
+    """What is believed of steps that nobody spoke of: ``WEAK``, unless there is something to expect.
+
+    Parameters
+    ----------
+    begun : array of shape (size,), optional
+        The steps with which learning begins, from which those of the priors count; zero unless given.
+    expected : Expected, optional
+    """
+
+    begun: Floats | None = None
+    expected: Expected | None = None
+
+
+NOTHING_EXPECTED = WeakPriors()
 
 
 def slh_priors(n_features: int = 1) -> Mapping[str, Prior | None]:

@@ -24,7 +24,7 @@ __all__ = ["learn"]
 
 _SPREAD = 1.0  # of the steps between one start and another, on the free scale
 _NEARLY_SEPARABLE = (Probit, Logit, OneAgainstRest)  # whose default kernel has a variance of a hundred,
-_VARIANCE = Normal(-3.0, 2.0)  # which is more than most labels bear
+_VARIANCE = Normal(-1.5, 3.0)  # which is more than most labels bear
 _NOISE = Normal(1.0, 2.0)  # of targets, of whose variance it begins with a tenth
 
 
@@ -68,13 +68,9 @@ def _expecting(machine: Machine, model: Model) -> Model:
         return model
     likelihood = machine.likelihood
     told_apart = isinstance(plain(likelihood) if isinstance(likelihood, Likelihood) else likelihood, _NEARLY_SEPARABLE)
-    return replace(
-        model,
-        expected=Expected(
-            variance=_VARIANCE if told_apart else WEAK,
-            noise=_NOISE if machine.choices.doubt.named else WEAK,
-        ),
-    )
+    noise = _NOISE if machine.choices.doubt.named else WEAK
+    expected = Expected(variance=_VARIANCE if told_apart else WEAK, noise=noise)
+    return replace(model, weak=model.weak._replace(expected=expected))
 
 
 def _apart(machine: Machine, model: Model) -> bool:
