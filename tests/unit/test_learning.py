@@ -241,6 +241,8 @@ def test_what_is_expected_is_of_defaults_only(given):
         assert seen[-1].weak.expected.noise == learn._NOISE
         IVMRegressor(random_state=0, likelihood=Gaussian(0.1)).fit(X, y)
         assert seen[-1].weak.expected.noise == WEAK
+        IVMRegressor(random_state=0, n_active=5).fit(*waves(201))
+        assert seen[-1].weak.expected is None
 
 
 def test_the_criterion_without_its_gradient_is_the_same():

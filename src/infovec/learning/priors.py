@@ -77,7 +77,7 @@ class Expected(NamedTuple):
     """What is believed of the steps of parameters that begin at values of ours, by their roles.
 
     Few rows are explained best by parameters that few functions have: no noise at all, labels that are certain, columns
-    that do not count. That they are seldom so must be said beforehand. Of many rows such a belief is a nat or two.
+    that do not count. That they are seldom so must be said beforehand.
 
     Parameters
     ----------

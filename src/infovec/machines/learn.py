@@ -23,6 +23,7 @@ from .stages import learn_by_stages
 __all__ = ["learn"]
 
 _SPREAD = 1.0  # of the steps between one start and another, on the free scale
+_FEW = 200  # rows, beyond which the weak prior will do: parameters that many rows ask for are their own
 _NEARLY_SEPARABLE = (Probit, Logit, OneAgainstRest)  # whose default kernel has a variance of a hundred,
 _VARIANCE = Normal(-1.5, 3.0)  # which is more than most labels bear
 _NOISE = Normal(1.0, 2.0)  # of targets, of whose variance it begins with a tenth
@@ -63,8 +64,8 @@ def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning, 
 
 
 def _expecting(machine: Machine, model: Model) -> Model:
-    """Return the model with what is believed of it where nobody said so: of the default kernel, or one by name."""
-    if not unguided(model):
+    """Return the model with what is believed of it where few rows, and nobody else, speak: of kernels of ours."""
+    if machine.data.n > _FEW or not unguided(model):
         return model
     likelihood = machine.likelihood
     told_apart = isinstance(plain(likelihood) if isinstance(likelihood, Likelihood) else likelihood, _NEARLY_SEPARABLE)
