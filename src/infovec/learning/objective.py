@@ -238,6 +238,10 @@ class CoupledEvidence(ProjectedEvidence):
             self._keep(shards)
         return shards, basis, found
 
+    def value(self, model: Model) -> float:
+        """Log evidence plus log prior."""
+        return self._infer(model)[2].log_evidence + model.log_prior()[0]
+
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the power that suits them best."""
         shards, _, found = self._infer(model)
