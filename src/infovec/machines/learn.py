@@ -8,7 +8,6 @@ import numpy as np
 from ..errors import ParameterError
 from ..learning import WEAK, Expected, Learning, Model, Normal, alike
 from ..likelihoods import Likelihood, Logit, Probit, plain
-from ..likelihoods.classes import OneAgainstRest
 from ..runtime import Deadline
 from .against_rest import AgainstRest
 from .course import ONLY, Turn
@@ -24,7 +23,7 @@ __all__ = ["learn"]
 
 _SPREAD = 1.0  # of the steps between one start and another, on the free scale
 _FEW = 200  # rows, beyond which the weak prior will do: parameters that many rows ask for are their own
-_NEARLY_SEPARABLE = (Probit, Logit, OneAgainstRest)  # whose default kernel has a variance of a hundred,
+_NEARLY_SEPARABLE = (Probit, Logit)  # whose default kernel has a variance of a hundred,
 _VARIANCE = Normal(-1.5, 3.0)  # which is more than most labels bear
 _NOISE = Normal(1.0, 2.0)  # of targets, of whose variance it begins with a tenth
 
@@ -65,10 +64,9 @@ def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning, 
 
 def _expecting(machine: Machine, model: Model) -> Model:
     """Return the model with what is believed of it where few rows, and nobody else, speak: of kernels of ours."""
-    if machine.data.n > _FEW or not unguided(model):
+    if machine.data.n > _FEW or not isinstance(machine, OneFunction) or not unguided(model):
         return model
-    likelihood = machine.likelihood
-    told_apart = isinstance(plain(likelihood) if isinstance(likelihood, Likelihood) else likelihood, _NEARLY_SEPARABLE)
+    told_apart = isinstance(plain(machine.likelihood), _NEARLY_SEPARABLE)
     noise = _NOISE if machine.choices.doubt.named else WEAK
     expected = Expected(variance=_VARIANCE if told_apart else WEAK, noise=noise)
     return replace(model, weak=model.weak._replace(expected=expected))
