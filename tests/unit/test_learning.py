@@ -1,17 +1,32 @@
 """Learning by the evidence: gradients, what is tied, and that it finds what it should."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from fixed import IVMClassifier as FixedClassifier
 from oracles import fd_gradient
+from scipy import stats
 
 from infovec import IVMClassifier, IVMRegressor
 from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias, Linear, Role
-from infovec.learning import ClassKernels, LearnedRows, Learning, Model, ProjectedEvidence, optimise
+from infovec.learning import (
+    WEAK,
+    ClassKernels,
+    Expected,
+    LearnedRows,
+    Learning,
+    Model,
+    Normal,
+    ProjectedEvidence,
+    optimise,
+    value_at,
+)
+from infovec.learning.priors import WeakPriors
 from infovec.likelihoods import Gaussian, Probit
+from infovec.machines import learn
 from infovec.machines.staged import stages
 
 
@@ -165,3 +180,73 @@ def test_an_objective_that_raises_its_precision_is_climbed_anew_from_the_best_so
     assert first == best
     assert found.theta[0] == pytest.approx(1.0, abs=1e-3)
     assert len(steps) == sum(dtype == "float64" for dtype, _ in objective.seen)
+
+
+EXPECTED = Expected(Normal(0.0, 1.0), Normal(0.3, 2.0), Normal(-1.5, 3.0), Normal(1.0, 2.0))
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_what_is_expected_of_default_parameters_is_their_prior(tied):
+    """By role: length scales that move together or alone, both variances, the noise, and the weak prior of a bias."""
+    model = Model.begin(RBF(np.array([0.7, 2.0]), 1.5) + Bias(0.3), Gaussian(0.2, 0.1), tied)
+    model = replace(model, weak=WeakPriors(expected=EXPECTED))
+    scales = [EXPECTED.scale] if tied else [EXPECTED.own_scale] * 2
+    wanted = [*scales, EXPECTED.variance, EXPECTED.variance, EXPECTED.noise, WEAK]
+    theta = np.linspace(-1.4, 1.7, model.size)
+
+    def log_density(theta):
+        return sum(stats.norm.logpdf(step, one.mean, one.std) for step, one in zip(theta, wanted, strict=True))
+
+    prior, gradient = model.with_theta(theta).log_prior()
+    assert prior - model.log_prior()[0] == pytest.approx(log_density(theta) - log_density(0.0 * theta))
+    np.testing.assert_allclose(gradient, fd_gradient(log_density, theta), atol=1e-6)
+    apart, columns = model.with_theta(theta).separated(2)
+    if tied:
+        alone = [EXPECTED.own_scale] * 2 + wanted[1:]
+        steps = [(step - one.mean) / one.std for step, one in zip(theta[columns], alone, strict=True)]
+        assert apart.log_prior()[0] == pytest.approx(-0.5 * np.sum(np.square(steps)))
+    half = Expected(noise=Normal(1.0, 2.0)).of(Role.NOISE_SCALE, False)
+    assert half == Normal(0.5, 1.0)  # the same belief of a standard deviation
+
+
+def test_few_rows_without_noise_to_be_seen_are_not_taken_for_certain():
+    """A made plane with noise of half its variance, ten rows: what is learned of noise and labels, over draws."""
+    noise, variance = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(10, 3))
+        y = X[:, 0] + 0.7 * rng.normal(size=10)
+        noise.append(IVMRegressor(random_state=0).fit(X, y).likelihood_.variance / np.var(y))
+        variance.append(IVMClassifier(random_state=0).fit(X, y > 0).kernel_.left.variance)
+    assert min(noise) > 1e-3
+    assert np.median(variance) < 100.0
+
+
+@pytest.mark.parametrize("given", [{"kernel": RBF(1.0) + Bias()}, {"learn": Learning(priors={"kernel*": None})}])
+def test_what_is_expected_is_of_defaults_only(given):
+    X, y = waves(30)
+    model = IVMRegressor(random_state=0, **given)
+    seen = []
+
+    def spy(machine, model):
+        seen.append(expecting(machine, model))
+        return seen[-1]
+
+    expecting = learn._expecting
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learn, "_expecting", spy)
+        model.fit(X, y)
+        assert seen[-1].weak.expected is None
+        IVMRegressor(random_state=0).fit(X, y)
+        assert seen[-1].weak.expected.noise == learn._NOISE
+        IVMRegressor(random_state=0, likelihood=Gaussian(0.1)).fit(X, y)
+        assert seen[-1].weak.expected.noise == WEAK
+        IVMRegressor(random_state=0, n_active=5).fit(*waves(201))
+        assert seen[-1].weak.expected is None
+
+
+def test_the_criterion_without_its_gradient_is_the_same():
+    X, y = waves(60)
+    model = Model.begin(RBF(np.array([0.7, 2.0]), 1.5) + Bias(0.3), Probit(0.2), True)
+    one, other = (ProjectedEvidence(LearnedRows(np.arange(60), X, np.sign(y)), np.arange(0, 60, 6)) for _ in range(2))
+    assert value_at(one, model) == other(model)[0]  # each from no sites at all

@@ -16,7 +16,7 @@ from .moving import MovedEvidence, MovingInputs, MovingModel, no_rows
 from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
 from .optimise import Climbed, Step, find_scale, optimise, value_at
 from .pairs import PairObjective, learn_factorised
-from .priors import Gamma, Normal, slh_priors
+from .priors import WEAK, Expected, Gamma, Normal, slh_priors
 from .refine import MOST_TRIALS, refine_scales
 from .separation import MOST_FOR_COLUMNS, alike, separable, separate
 from .settings import CRITERIA, Learning
@@ -30,6 +30,7 @@ __all__ = [
     "MOST_FOR_FEWER",
     "MOST_FOR_LAPSE",
     "MOST_TRIALS",
+    "WEAK",
     "ClassKernels",
     "Climbed",
     "CoupledEvidence",
@@ -37,6 +38,7 @@ __all__ = [
     "Distillation",
     "Evidence",
     "EvidenceByTask",
+    "Expected",
     "FactorisedObjective",
     "Gamma",
     "LagRule",

@@ -12,12 +12,11 @@ from ..kernels.relevances import kinds_of_scales, separate_scales
 from ..likelihoods import Likelihood, with_lapse
 from ..numerics.roles import Role
 from ..numerics.transforms import Transform
-from .priors import Gamma, Prior
+from .priors import NOTHING_EXPECTED, WEAK, Gamma, Prior, WeakPriors
 from .settings import Learning, matching
 
 __all__ = ["Model"]
 
-_WIDTH = 3.0  # of the prior on each step
 _FARTHEST = 12.0  # a factor of 160 000 for a parameter that is learned as a logarithm
 
 
@@ -41,8 +40,8 @@ class Model:
         Bounds of the free numbers that were asked for; NaN where none were.
     tied : bool
         Whether length scales move together because nobody asked for others.
-    centre : array of shape (size,), optional
-        The steps around which weak priors are, and bounds; none unless given.
+    weak : WeakPriors
+        What is believed of all other steps, and around which of them.
     """
 
     kernel: Kernel
@@ -52,7 +51,7 @@ class Model:
     priors: tuple[tuple[int, Prior | None], ...] = ()
     limits: Floats | None = None
     tied: bool = False
-    centre: Floats | None = None
+    weak: WeakPriors = NOTHING_EXPECTED
 
     @classmethod
     def begin(
@@ -104,7 +103,7 @@ class Model:
         if self.limits is not None:
             whole = np.fmin(np.fmax(whole, self.limits[:, 0]), self.limits[:, 1])
         centre = self.pull(whole - self.start) / self._sizes
-        return replace(self, centre=centre).with_theta(centre)
+        return replace(self, weak=self.weak._replace(begun=centre)).with_theta(centre)
 
     def separated(self, p: int) -> tuple[Self, Rows]:
         """Return a model at the same parameters whose p columns have length scales that move alone.
@@ -117,8 +116,8 @@ class Model:
         before = self.group[come]
         group = np.where(before >= 0, np.cumsum(before >= 0) - 1, -1)
         columns = before[before >= 0]
-        centre = None if self.centre is None else self.centre[columns]
-        return replace(self, kernel=kernel, start=self.start[come], group=group, tied=False, centre=centre), columns
+        weak = self.weak if self.weak.begun is None else self.weak._replace(begun=self.weak.begun[columns])
+        return replace(self, kernel=kernel, start=self.start[come], group=group, tied=False, weak=weak), columns
 
     def lapsing(self, lapse: float) -> Self:
         """Return a model at the same parameters some of whose labels are wrong; how many is its last step."""
@@ -127,7 +126,7 @@ class Model:
         limits = None if self.limits is None else np.concatenate([self.limits, np.full((1, 2), np.nan)])
         return replace(
             self, likelihood=likelihood, start=np.concatenate([self.start, added]), limits=limits,
-            group=np.append(self.group, self.size), centre=np.append(self.begun, 0.0),
+            group=np.append(self.group, self.size), weak=self.weak._replace(begun=np.append(self.begun, 0.0)),
         )  # fmt: skip
 
     def all_right(self) -> Self:
@@ -136,7 +135,7 @@ class Model:
         likelihood = with_lapse(self.likelihood, 0.0)
         return replace(
             self, likelihood=likelihood, start=self.start[:-1], limits=limits, group=self.group[:-1],
-            centre=self.begun[:-1],
+            weak=self.weak._replace(begun=self.begun[:-1]),
         )  # fmt: skip
 
     def switched_off(self, steps: Rows) -> Self:
@@ -202,7 +201,7 @@ class Model:
     @property
     def begun(self) -> Floats:
         """Steps with which learning begins."""
-        return np.zeros(self.size) if self.centre is None else self.centre
+        return np.zeros(self.size) if self.weak.begun is None else self.weak.begun
 
     @property
     def bounds(self) -> Floats:
@@ -229,9 +228,10 @@ class Model:
 
     def log_prior(self) -> tuple[float, Floats]:
         """Log density of the prior, up to a constant, and its gradient in the steps."""
-        z = (self.theta - self.begun) / _WIDTH
+        centre, width = self._believed
+        z = (self.theta - centre) / width
         if not self.priors:
-            return -0.5 * float(z @ z), -z / _WIDTH
+            return -0.5 * float(z @ z), -z / width
         value, gradient = np.zeros(self.group.size), np.zeros(self.group.size)
         whole, transforms = self._whole, (*self.kernel.free_transforms, *self.likelihood.free_transforms)
         for i, prior in self.priors:
@@ -243,8 +243,21 @@ class Model:
         z, share = z * weak, 1.0 / self._sizes
         return (
             -0.5 * float(z @ z) + float(share @ self.pull(value)),
-            -z / _WIDTH + share * self.pull(gradient),
+            -z / width + share * self.pull(gradient),
         )
+
+    @property
+    def _believed(self) -> tuple[Floats, Floats]:
+        """Centres and widths of the weak priors."""
+        centre, width, expected = self.begun.copy(), np.full(self.size, WEAK.std), self.weak.expected
+        if expected is None:
+            return centre, width
+        kinds = kinds_of_scales(self.kernel) + kinds_of_scales(self.likelihood)
+        for g, role, kind in zip(self.group, self._roles, kinds, strict=True):
+            if g >= 0:
+                prior = expected.of(role, self.tied and not kind)
+                centre[g], width[g] = self.begun[g] + prior.mean, prior.std
+        return centre, width
 
 
 def _priors(

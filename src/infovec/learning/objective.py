@@ -144,6 +144,10 @@ class ProjectedEvidence:
         prior, prior_gradient = model.log_prior()
         return found.log_evidence + prior, model.pull(gradient) + prior_gradient
 
+    def value(self, model: Model) -> float:
+        """Log evidence plus log prior."""
+        return self.settle(model.kernel, model.likelihood)[2].log_evidence + model.log_prior()[0]
+
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the spread that suits them best."""
         shards, _, found = self.settle(model.kernel, model.likelihood, _ROUGH)
@@ -233,6 +237,10 @@ class CoupledEvidence(ProjectedEvidence):
         if found.converged and found.log_evidence > self._highest - _FAR * abs(self._highest):
             self._keep(shards)
         return shards, basis, found
+
+    def value(self, model: Model) -> float:
+        """Log evidence plus log prior."""
+        return self._infer(model)[2].log_evidence + model.log_prior()[0]
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the power that suits them best."""

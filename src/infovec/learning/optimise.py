@@ -67,9 +67,10 @@ def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model)
 
 
 def value_at(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> float:
-    """Criterion of a model; minus infinity where there is none."""
+    """Criterion of a model, without its gradient if the objective knows how; minus infinity where there is none."""
     try:
-        return objective(model)[0]
+        alone: Callable[[Model], float] | None = getattr(objective, "value", None)
+        return objective(model)[0] if alone is None else alone(model)
     except (InfovecError, np.linalg.LinAlgError):
         return -np.inf
 

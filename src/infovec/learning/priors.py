@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from .._types import Floats
 from ..errors import ParameterError
+from ..numerics.roles import Role
 
-__all__ = ["Gamma", "Normal", "Prior", "slh_priors"]
+__all__ = ["NOTHING_EXPECTED", "WEAK", "Expected", "Gamma", "Normal", "Prior", "WeakPriors", "slh_priors"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,59 @@ class Gamma:
 
 
 Prior: TypeAlias = Normal | Gamma
+
+
+WEAK = Normal(0.0, 3.0)
+"""Of a step from where learning begins, where nothing else is said."""
+
+
+class Expected(NamedTuple):
+    """What is believed of the steps of parameters that begin at values of ours, by their roles.
+
+    Few rows are explained best by parameters that few functions have: no noise at all, labels that are certain, columns
+    that do not count. That they are seldom so must be said beforehand.
+
+    Parameters
+    ----------
+    scale : Normal
+        Of length scales that move together.
+    own_scale : Normal
+        Of each that moves alone, and of relevances of categories.
+    variance : Normal
+        Of variances of the kernel.
+    noise : Normal
+        Of the noise variance.
+    """
+
+    scale: Normal = Normal(0.0, 1.0)
+    own_scale: Normal = Normal(0.0, 2.0)
+    variance: Normal = WEAK
+    noise: Normal = WEAK
+
+    def of(self, role: Role, together: bool) -> Normal:
+        """Return the prior of the steps of a parameter; whether it is a length scale that moves with the others."""
+        if role is Role.SCALE:
+            return self.scale if together else self.own_scale
+        if role.noise:
+            return Normal(role.noise * self.noise.mean, role.noise * self.noise.std)
+        return self.variance if role is Role.VARIANCE else WEAK
+
+
+class WeakPriors(NamedTuple):
+    """What is believed of steps that nobody spoke of: ``WEAK``, unless there is something to expect.
+
+    Parameters
+    ----------
+    begun : array of shape (size,), optional
+        The steps with which learning begins, from which those of the priors count; zero unless given.
+    expected : Expected, optional
+    """
+
+    begun: Floats | None = None
+    expected: Expected | None = None
+
+
+NOTHING_EXPECTED = WeakPriors()
 
 
 def slh_priors(n_features: int = 1) -> Mapping[str, Prior | None]:

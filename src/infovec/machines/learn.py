@@ -1,16 +1,18 @@
 """Learning, once or from several starts, by the criterion that was asked for."""
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
 from ..errors import ParameterError
-from ..learning import Learning, Model, alike
-from ..likelihoods import Likelihood
+from ..learning import WEAK, Expected, Learning, Model, Normal, alike
+from ..likelihoods import Likelihood, Logit, Probit, plain
 from ..runtime import Deadline
 from .against_rest import AgainstRest
 from .course import ONLY, Turn
 from .learned import Learned
+from .legs import unguided
 from .machine import Machine
 from .major_steps import learn_by_major_steps
 from .one_function import OneFunction
@@ -20,6 +22,10 @@ from .stages import learn_by_stages
 __all__ = ["learn"]
 
 _SPREAD = 1.0  # of the steps between one start and another, on the free scale
+_FEW = 200  # rows, beyond which the weak prior will do: parameters that many rows ask for are their own
+_NEARLY_SEPARABLE = (Probit, Logit)  # whose default kernel has a variance of a hundred,
+_VARIANCE = Normal(-1.5, 3.0)  # which is more than most labels bear
+_NOISE = Normal(1.0, 2.0)  # of targets, of whose variance it begins with a tenth
 
 
 def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning, turn: Turn = ONLY) -> Learned[Machine]:
@@ -41,7 +47,7 @@ def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning, 
     """
     if isinstance(machine, AgainstRest) and machine.kernels:
         return _learn_each(machine, tied, deadline, learning)  # type: ignore[return-value]
-    model = Model.begin(machine.kernel, cast(Likelihood, machine.likelihood), tied, learning)
+    model = _expecting(machine, Model.begin(machine.kernel, cast(Likelihood, machine.likelihood), tied, learning))
     searches = 1 + learning.restarts
     best = _search(machine, model, deadline, learning, turn.part(0, searches))
     steps, rng = best.steps, np.random.default_rng(int(1e9 * machine.data.priority[0]))
@@ -54,6 +60,16 @@ def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning, 
         steps = steps + other.steps
         best = other if other.level > best.level else best
     return best._replace(steps=alike(steps, model, machine.data.X.shape[-1], _apart(best.machine, model)))
+
+
+def _expecting(machine: Machine, model: Model) -> Model:
+    """Return the model with what is believed of it where few rows, and nobody else, speak: of kernels of ours."""
+    if machine.data.n > _FEW or not isinstance(machine, OneFunction) or not unguided(model):
+        return model
+    told_apart = isinstance(plain(machine.likelihood), _NEARLY_SEPARABLE)
+    noise = _NOISE if machine.choices.doubt.named else WEAK
+    expected = Expected(variance=_VARIANCE if told_apart else WEAK, noise=noise)
+    return replace(model, weak=model.weak._replace(expected=expected))
 
 
 def _apart(machine: Machine, model: Model) -> bool:

@@ -71,7 +71,7 @@ class Settings(NamedTuple):
         Whether what selection makes is kept.
     refine : Refine
     lapses : bool
-        Whether labels may be taken to be wrong.
+        Whether labels may be taken to be wrong: where the likelihood was given by name.
     move : bool, optional
         Whether active inputs move after selection; None where that is left open.
     """
@@ -150,7 +150,7 @@ def prepare(
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, families=families), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
-        Choices(settings.rule, blur, Doubt(calibrate, settings.lapses and n >= _FEWEST_TO_DOUBT),
+        Choices(settings.rule, blur, Doubt(calibrate, settings.lapses and n >= _FEWEST_TO_DOUBT, named=settings.lapses),
                 settings.keep, places, settings.dtype, settings.refine, Moving(settings.move, settings.learning)),
     )  # fmt: skip
     return machine.sufficient()

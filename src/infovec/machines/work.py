@@ -43,6 +43,7 @@ class Doubt(NamedTuple):
     lapses: bool = False  # whether labels may be taken to be wrong where that explains them better
     suited: tuple[Kernel, ...] = ()  # kernels of its form in the units of the rows, at which learning begins as well
     noise: float | None = None  # variance of such a start, where a likelihood with noise was given
+    named: bool = False  # whether the likelihood was given by name, and begins where it usually does
 
     @property
     def elsewhere(self) -> tuple[tuple[Kernel, ...], float | None]:
