@@ -226,9 +226,9 @@ def _apart(model: Fitted) -> bool:
     thetas = (history[0] if isinstance(history, list) else history).get("theta", np.empty((0, 0)))
     learning = model.learn if isinstance(model.learn, Learning) else getattr(model, "_moving", None)
     together = Model.begin(kernels[0], model.likelihood_, tied=True, learning=learning)
-    given = getattr(vars(model).get("likelihood"), "lapse", 0.0)
-    lapses = int("lapse" in model.likelihood_.parameter_names and not given)  # one found has no step in the history
-    return bool(len(thetas)) and np.shape(thetas)[-1] > together.size - lapses
+    spare = getattr(model.likelihood_, "spare", "")
+    found = spare in model.likelihood_.parameter_names and not getattr(vars(model).get("likelihood"), spare, 0.0)
+    return bool(len(thetas)) and np.shape(thetas)[-1] > together.size - int(found)  # it has no step in the history
 
 
 def _kinds(model: Fitted) -> Rows:
