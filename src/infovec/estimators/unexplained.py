@@ -17,7 +17,7 @@ from ..learning import Learning
 from ..runtime import StopReason, outside
 from .values import given_kernel
 
-__all__ = ["warn_if_unexplained"]
+__all__ = ["is_asked_for", "warn_if_unexplained"]
 
 _ROWS, _FEWEST = 1000, 40  # that are looked at, half of them to predict the others from
 _ACTIVE = 100
@@ -39,7 +39,7 @@ def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: A
     sample_weight : array-like, optional
     """
     kernel = given_kernel(model.kernel)
-    if _looking.get() or kernel is None or not kernel.numeric or _is_asked_for(model) or not _can_be_taken(X, model):
+    if _looking.get() or kernel is None or not kernel.numeric or is_asked_for(model) or not _can_be_taken(X, model):
         return
     n = X.shape[0]
     some = np.random.default_rng(n).permutation(n)[:_ROWS]
@@ -70,7 +70,7 @@ def _other(model: Foreign) -> str:
     return f"learn one length scale for each column, kernel=RBF(np.ones({p})) + Bias(); or " if columns else ""
 
 
-def _is_asked_for(model: Foreign) -> bool:
+def is_asked_for(model: Foreign) -> bool:
     """Whether parameters were left or fixed as they are: who says so has their reasons, or searches over them."""
     return model.learn is None or (isinstance(model.learn, Learning) and bool(model.learn.fixed))
 
