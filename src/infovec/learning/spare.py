@@ -29,6 +29,7 @@ _WAYS: Final = {
     "scatter": _Way((0.05, 0.5), 1.0, True, 30),  # usual, and a function that follows it is of no use
 }
 _ITERATIONS, _TOLERANCE = 20, 3e-4
+_SHORT = -1.0  # step of a length scale, from where it began, by which a function goes from row to row
 MOST_FOR_SPARE = 2 * 2 * _ITERATIONS  # evaluations
 
 
@@ -54,7 +55,7 @@ def take_up(
     wrong the other parameters have made up for by a function that is less sure of itself, counts that scatter by one
     that follows them from row to row; they must move too. With few wrong labels they may stay there, so that many are
     tried then; from a function that follows every row no gradient leads back, so that they begin anew with much
-    scatter. Evidence and rows left out have to agree.
+    scatter, in any case where length scales have become much shorter. Evidence and rows left out have to agree.
 
     Parameters
     ----------
@@ -68,10 +69,13 @@ def take_up(
     way = _WAYS[plain(model.likelihood).spare]
     little = model.with_spare(way.starts[0])
     much = (model.with_theta(model.begun) if way.anew else model).with_spare(way.starts[1])
-    at = [value_at(copy(objective), one) for one in ([little, much] if way.anew else [little])]
-    if max(at) <= level:
-        return None, []
-    steps, starts = list[Step](), [much, little] if at[-1] > at[0] else [little, much]
+    starts, steps = [little, much], list[Step]()
+    if way.anew:
+        short = bool(np.any((model.theta - model.begun)[model.scales] < _SHORT))
+        at = [value_at(copy(objective), one) for one in starts]
+        starts = [much] * (short or at[1] > level) + [little] * (at[0] > level)
+    elif value_at(copy(objective), little) <= level:
+        starts = []
     for start in starts:
         own = copy(objective)  # with sites of its own
         climb = optimise(own, start, _ITERATIONS, watch, _TOLERANCE)
