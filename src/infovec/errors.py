@@ -33,10 +33,9 @@ class CellError(DataError):
     """A cell holds words where the column holds numbers."""
 
     def __init__(self, place: str, column: str, cell: str) -> None:
-        comma = (
-            "; for decimal commas say --decimal ,"
-            if "," in cell and cell.replace(",", "").strip("+-").isdigit()
-            else ""
+        whole = cell.replace(",", "").strip("+-").isdigit()
+        comma = "; for decimal commas say --decimal ,, for commas between thousands --thousands ," * (
+            "," in cell and whole
         )
         super().__init__(f"{place}, column {column!r}: {cell!r} is not a number{comma}")
         self.column, self.cell = column, cell

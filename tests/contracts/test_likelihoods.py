@@ -54,6 +54,8 @@ CASES = [
     (NullCategory(0.4, 4.0, 0.9, 0.3, slope=2.0), [-1.0, 0.0, 1.0], False),
     (Poisson(), [0.0, 1.0, 7.0], False),
     (Poisson(bias=2.0), [0.0, 30.0], False),
+    (Poisson(bias=0.5, scatter=0.3), [0.0, 1.0, 7.0], False),
+    (Poisson(scatter=4.0), [0.0, 30.0], False),
 ]
 each_case = pytest.mark.parametrize(("likelihood", "targets", "real"), CASES, ids=lambda v: str(v)[:40])
 
@@ -250,7 +252,7 @@ def test_probabilities_sum_to_one(likelihood, targets, real):
         return
     f = np.array([-3.0, 0.2, 2.5])
     if isinstance(likelihood, Poisson):
-        total = np.exp(likelihood.log_prob(np.arange(2000.0)[:, None], f)).sum(axis=0)
+        total = np.exp(likelihood.log_prob(np.arange(20_000.0)[:, None], f)).sum(axis=0)
         np.testing.assert_allclose(total, 1.0, atol=1e-10)
     else:
         for one in f:
@@ -296,7 +298,8 @@ def draw(likelihood, f, rng):
         return shifted + rng.laplace(scale=likelihood.scale, size=f.shape)
     if isinstance(likelihood, StudentT):
         return shifted + likelihood.scale * rng.standard_t(likelihood.df, size=f.shape)
-    return rng.poisson(np.exp(shifted)).astype(float)
+    own = rng.gamma(1.0 / likelihood.scatter, likelihood.scatter, f.shape) if likelihood.scatter else 1.0
+    return rng.poisson(np.exp(shifted) * own).astype(float)
 
 
 @each_case

@@ -95,10 +95,15 @@ def test_information_of_gaussian_noise():
     np.testing.assert_allclose(information(Gaussian(0.2, bias=3.0), var, var), 0.5 * np.log1p(var / 0.2))
 
 
-@pytest.mark.parametrize(("mean", "var"), [(-4.0, 2.0), (0.0, 1e-6), (0.0, 1.0), (2.0, 0.3), (4.0, 0.3), (7.0, 0.01)])
-def test_information_of_counts_equals_brute_force(mean, var):
+@pytest.mark.parametrize(
+    ("mean", "var", "scatter"),
+    [(-4.0, 2.0, 0.0), (0.0, 1e-6, 0.0), (0.0, 1.0, 0.0), (2.0, 0.3, 0.0), (4.0, 0.3, 0.0), (7.0, 0.01, 0.0),
+     (0.0, 1.0, 0.4), (-2.0, 0.3, 2.0), (4.0, 0.1, 0.05)],
+)  # fmt: skip
+def test_information_of_counts_equals_brute_force(mean, var, scatter):
     top = int(np.exp(mean + 9.0 * np.sqrt(var)) + 12.0 * np.exp(0.5 * (mean + 9.0 * np.sqrt(var))) + 50)
-    likelihood = Poisson(bias=0.5)
+    top *= 1 + int(40.0 * scatter)
+    likelihood = Poisson(bias=0.5, scatter=scatter)
     found = information(likelihood, np.array([mean - 0.5]), np.array([var]))
     x = np.linspace(-9.0, 9.0, 3001)  # the trapezoidal rule is exact for what is so smooth
     f, w = mean + np.sqrt(var) * x, norm.pdf(x) / norm.pdf(x).sum()
@@ -235,7 +240,9 @@ def test_expected_entropy_and_precision_equal_brute_force(likelihood):
     np.testing.assert_allclose(precision, slope, rtol=1e-6)  # the means spread by what the variances lose
 
 
-@pytest.mark.parametrize("likelihood", [Gaussian(0.2), Laplace(0.3), StudentT(0.5, 3.0), Poisson(0.5)], ids=str)
+@pytest.mark.parametrize(
+    "likelihood", [Gaussian(0.2), Laplace(0.3), StudentT(0.5, 3.0), Poisson(0.5), Poisson(0.5, 0.6)], ids=str
+)
 def test_what_variances_lose_is_what_means_spread_for_numbers_too(likelihood):
     """Simulation: targets are drawn as they are predicted."""
     rng = np.random.default_rng(0)
@@ -247,7 +254,8 @@ def test_what_variances_lose_is_what_means_spread_for_numbers_too(likelihood):
     elif isinstance(likelihood, StudentT):
         y = f + 0.5 * rng.standard_t(3.0, size=len(f))
     else:
-        y = rng.poisson(np.exp(f + 0.5)).astype(float)
+        own = rng.gamma(1.0 / 0.6, 0.6, size=len(f)) if likelihood.scatter else 1.0
+        y = rng.poisson(own * np.exp(f + 0.5)).astype(float)
     found = likelihood.tilted(y, np.full(len(f), 0.4), np.full(len(f), 0.7))
     mean, var = np.array([0.4]), np.array([0.7])
     assert expected_precision(likelihood, mean, var)[0] == pytest.approx(np.mean(found.nu), rel=0.03)

@@ -104,9 +104,9 @@ def test_a_target_that_holds_words_cannot_be_regressed(fails):
 def test_amounts_are_said_to_be_so_and_not_sent_in_a_circle(fails, amount, n):
     lines = [f'{i},"{amount.format(i=i)}"' for i in range(n)]
     target, column = "\n".join(["a,y", *lines]), "\n".join(["y,a", *lines])
-    cause = (
-        "if it stands between thousands, leave it out" if amount == "104,{i:03d}" else "write 104300.00 for $104,300.00"
-    )
+    known = {"104,{i:03d}": "if it stands between thousands, --thousands ,",
+             "104 {i:03d}": "has marks between thousands: say --thousands space"}  # fmt: skip
+    cause = known.get(amount, "write 104300.00 for $104,300.00")
     for message in (
         fails(target), fails(target, "--task", "regress"), fails(column),
         fails("a,y\n" + "".join(f"{i},{i}.5\n" for i in range(3000)) + lines[-1]),
@@ -114,6 +114,39 @@ def test_amounts_are_said_to_be_so_and_not_sent_in_a_circle(fails, amount, n):
     ):  # fmt: skip
         assert cause in message
         assert "--task regress" not in message
+
+
+@pytest.mark.parametrize(
+    ("mark", "form", "delimiter"),
+    [(",", "1,{i:03d}.5", ","), (".", "1.{i:03d},5", ";"), ("space", "1 {i:03d},5", ";"),
+     ("space", "1\u202f{i:03d}.5", ","), ("'", "1’{i:03d}.5", ",")],
+)  # fmt: skip
+def test_marks_between_thousands_are_read_when_they_are_named(run, tmp_path, mark, form, delimiter):
+    """As targets and as columns, while fitting and predicting; a model of plain numbers is the same."""
+    for name, write in (("marked", lambda i: form.format(i=i)), ("plain", lambda i: f"{1000 + i}.5")):
+        lines = [delimiter.join((str(i % 7), f'"{write(i)}"', f'"{write(2 * i)}"')) for i in range(60)]
+        (tmp_path / f"{name}.csv").write_text("\n".join([delimiter.join("aby"), *lines]))
+    marks = {"plain": (), "marked": ("--thousands", mark)}
+    found = {}
+    for name, options in marks.items():
+        done = run("fit", f"{name}.csv", "-t", "y", "-o", f"{name}.ivm", "--task", "regress", "--active", 20, *options)
+        assert done.exit_code == 0, done.output
+        done = run("predict", f"{name}.ivm", f"{name}.csv", "-o", f"{name}.out.csv", *options)
+        assert done.exit_code == 0, done.output
+        found[name] = (tmp_path / f"{name}.out.csv").read_text()
+    assert found["marked"] == found["plain"]
+    asked = run("predict", "plain.ivm", "marked.csv", "-o", "x.csv")
+    assert asked.exit_code == 1
+    if mark == ",":
+        asked = run("fit", "marked.csv", "-t", "y", "-o", "x.ivm", "--thousands", ",", "--decimal", ",")
+        assert asked.exit_code == 2
+        assert "one mark cannot be both" in asked.output
+
+
+@pytest.mark.parametrize("cell", ["1,2", "12,34", "1,234,5", "1234,567", ",123", "1,2345"])
+def test_marks_elsewhere_are_no_thousands(fails, cell):
+    table = "a,y\n" + "".join(f'{i},"1,{i:03d}"\n' for i in range(40)) + f'1,"{cell}"\n'
+    assert "column 'y'" in (said := fails(table, "--task", "regress", "--thousands", ",")) or "target 'y'" in said
 
 
 def test_amounts_that_are_classes_may_be_so(run, tmp_path):

@@ -10,7 +10,7 @@ from infovec import IVMClassifier
 from infovec.active_learning.discrete import discrete_information
 from infovec.errors import ParameterError
 from infovec.learning import Learning
-from infovec.likelihoods import Logit, NullCategory, Ordinal, Probit, weighted, with_lapse
+from infovec.likelihoods import Logit, NullCategory, Ordinal, Probit, weighted, with_spare
 
 CUTS = np.array([-1.0, 0.2, 2.0])
 LAPSING = [Probit(0.3, 2.0, lapse=0.05), Logit(-0.4, lapse=0.2), Ordinal(CUTS, 1.5, lapse=0.1)]
@@ -39,7 +39,7 @@ def test_moments_of_a_probit_far_out(lapse):
 
 @pytest.mark.parametrize("likelihood", LAPSING, ids=str)
 def test_the_definition(likelihood):
-    f, labels, clean = np.linspace(-4.0, 4.0, 9), likelihood.labels, with_lapse(likelihood, 0.0)
+    f, labels, clean = np.linspace(-4.0, 4.0, 9), likelihood.labels, with_spare(likelihood, 0.0)
     right = np.exp([clean.log_prob(np.full(9, y), f) for y in labels])
     found = np.exp([likelihood.log_prob(np.full(9, y), f) for y in labels])
     others = right.sum(axis=0) - right
@@ -71,7 +71,7 @@ def test_slopes_of_powers(likelihood):
 
 
 def test_a_change_of_the_lapse_keeps_the_weights():
-    some = with_lapse(weighted(Probit(0.2), np.array([1.0, 3.0])), 0.07)
+    some = with_spare(weighted(Probit(0.2), np.array([1.0, 3.0])), 0.07)
     assert some == weighted(Probit(0.2, lapse=0.07), np.array([1.0, 3.0]))
     assert some.take(np.array([1])).likelihood.lapse == 0.07
 

@@ -31,7 +31,7 @@ KINDS = {
 @pytest.fixture(autouse=True)
 def few_evaluations(monkeypatch):
     monkeypatch.setattr(moving, "_MOST", 30)
-    monkeypatch.setattr(stages, "can_lapse", lambda model: False)  # or labels are wrong where inputs are few
+    monkeypatch.setattr(stages, "has_spare", lambda model: False)  # or labels are wrong where inputs are few
     monkeypatch.setattr(compressing, "_ITERATIONS", 60)
 
 

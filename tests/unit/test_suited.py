@@ -196,6 +196,9 @@ def test_nothing_is_told_where_there_is_nothing_to_explain_or_it_was_asked_for_o
     fixed = Learning(fixed=["kernel.left.length_scale"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings(
+            "ignore", "columns of very different units"
+        )  # which is so, whatever there is to explain
         IVMRegressor(kernel=RBF() + Bias(), **settings).fit(X, noise)
         IVMRegressor(kernel=RBF(ONES) + Bias(), **settings).fit(X, y)
         IVMClassifier(kernel=RBF() + Bias(), **settings).fit(X, noise > np.median(y))

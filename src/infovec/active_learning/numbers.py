@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.polynomial import chebyshev
-from scipy.special import betaln, digamma, gammaln, wrightomega
+from scipy.special import betaln, digamma, gammainccinv, gammaincinv, gammaln, wrightomega
 
 from .._types import Floats
 from ..errors import ParameterError
@@ -48,7 +48,7 @@ def number_information(likelihood: Likelihood, mean: Floats, var: Floats) -> Flo
         return 0.5 * np.log1p(var / np.asarray(likelihood.variance))
     if isinstance(likelihood, Laplace | StudentT):
         return _of_ratio(likelihood, var, lambda v: _additive(likelihood, v))
-    if isinstance(likelihood, Poisson):
+    if isinstance(likelihood, Poisson) and not likelihood.scatter:
         return _of_counts(likelihood, mean, var)
     targets = _targets(likelihood, mean, var)
     log_p, told = _each(targets, mean, var, lambda y, m, v: tilted_log_prob(likelihood.log_prob, y, m, v))
@@ -67,7 +67,8 @@ def over_targets(likelihood: Likelihood, mean: Floats, var: Floats, score: Score
 
 def _over(likelihood: Likelihood, mean: Floats, var: Floats, score: Score) -> Floats:
     targets = _targets(likelihood, mean, var)
-    tilted = partial(_poisson, likelihood) if isinstance(likelihood, Poisson) else likelihood.tilted
+    pure = isinstance(likelihood, Poisson) and not likelihood.scatter
+    tilted = partial(_poisson, cast(Poisson, likelihood)) if pure else likelihood.tilted
     found = Tilted(*_each(targets, mean, var, tilted))
     shares = _shares(targets, found.log_z)
     return np.asarray(np.sum(shares * score(*found, mean[:, None], var[:, None]), axis=1))
@@ -170,7 +171,7 @@ def _shares(targets: _Targets, log_p: Floats) -> Floats:
 
 def _targets(likelihood: Likelihood, mean: Floats, var: Floats) -> _Targets:
     if likelihood.counts:
-        return _counts(mean + getattr(likelihood, "bias", 0.0), var)
+        return _counts(mean + getattr(likelihood, "bias", 0.0), var, getattr(likelihood, "scatter", 0.0))
     nodes, log_weights = gauss_legendre(_PANEL)
     middle, total = (np.asarray(part, dtype=np.float64) for part in likelihood.predict(mean, var))
     sd = np.sqrt(np.maximum(var, 1e-100))
@@ -195,13 +196,16 @@ def _targets(likelihood: Likelihood, mean: Floats, var: Floats) -> _Targets:
     return _Targets(np.concatenate([middle[:, None] - away, middle[:, None] + away], axis=1), np.tile(weight, 2))
 
 
-def _counts(log_rate: Floats, var: Floats) -> _Targets:
+def _counts(log_rate: Floats, var: Floats, scatter: float = 0.0) -> _Targets:
     r"""Counts that are summed, and an integral over those beyond (midpoint rule of Euler and Maclaurin).
 
     .. math:: \sum_{y \ge N} p(y) = \int_{N - 1/2}^\infty p(y) \, dy + \tfrac1{24} \bigl(p(N) - p(N - 1)\bigr) + \dots
     """
     reach = _REACH * np.sqrt(var)
     least, most = (np.exp(np.minimum(log_rate + s * reach, 600.0)) for s in (-1.0, 1.0))
+    if scatter:  # quantiles of the number that each row multiplies its rate with
+        r = 1.0 / scatter
+        least, most = least * scatter * gammaincinv(r, 1.0 / _HEAVY), most * scatter * gammainccinv(r, 1.0 / _HEAVY)
     low = np.maximum(np.floor(least - 9.0 * np.sqrt(least) - 9.0), 0.0)
     high = np.ceil(most + 9.0 * np.sqrt(most) + 40.0)
     first = low[:, None] + np.arange(_INTEGERS + 1)

@@ -31,6 +31,11 @@ def _screen(command: _F) -> _F:
 def _reading(command: _F) -> _F:
     """Add what says how text is read."""
     for option in (
+        click.option(
+            "--thousands",
+            type=click.Choice([",", ".", "'", "space"]),
+            help="Mark that may stand between thousands, as in 1,234.5; none if not given.",
+        ),
         click.option("--decimal", type=click.Choice([".", ","]), help="Mark before decimals; found if not given."),
         click.option("--no-header", is_flag=True, help="The first line is a row; columns are named 1, 2, 3 ..."),
         click.option("--encoding", default="utf-8", show_default=True, help="Of text files."),

@@ -19,7 +19,10 @@ _TOO_MANY = 0.01  # share of rows that the model was fitted to, from which figur
 
 def reading_of(options: dict[str, Any]) -> Reading:
     """Return how text is to be read."""
-    return Reading(options["delimiter"], options["encoding"], not options["no_header"], options["decimal"])
+    decimal, thousands = options["decimal"], options["thousands"]
+    if thousands is not None and thousands == decimal:
+        raise click.UsageError(f"--decimal {decimal} and --thousands {thousands}: one mark cannot be both")
+    return Reading(options["delimiter"], options["encoding"], not options["no_header"], decimal, thousands)
 
 
 class Training(NamedTuple):

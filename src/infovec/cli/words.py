@@ -1,8 +1,9 @@
 """Whether a column of words can be used as categories, and what else it may be."""
 
+import shlex
 from collections.abc import Iterable
 
-from ..datasets.cells import is_number
+from ..datasets.cells import THOUSANDS, Marks, is_number
 from ..errors import DataError
 from ..tables.writing import are_amounts as amounts
 from ..tables.writing import are_dates, are_with_commas, first_amount, has_decimal_comma
@@ -21,8 +22,11 @@ def spelling(words: Iterable[str | None]) -> str:
     if has_decimal_comma(found):
         return (
             f"{found!r} has a comma: if it is a decimal comma say --decimal ,; if it stands between thousands, "
-            "leave it out of the file, 104300 for 104,300"
+            "--thousands ,"
         )
+    mark = next((mark for mark in THOUSANDS if is_number(found, Marks.of(None, mark, [[found]]))), None)
+    if mark is not None:
+        return f"{found!r} has marks between thousands: say --thousands {shlex.quote(mark)}"
     return f"{found!r} has a currency sign or thousands separators: write 104300.00 for $104,300.00 in the file"
 
 
@@ -54,7 +58,7 @@ def check_words(file: str, column: str, words: tuple[str, ...], rows: int, asked
     if are_with_commas(words):
         raise DataError(
             f"{file}, column {column!r} has numbers with a comma ({words[0]!r}): if it is a decimal comma say "
-            "--decimal ,; if it stands between thousands, leave it out of the file"
+            "--decimal ,; if it stands between thousands, --thousands ,"
         )
     if are_amounts(words):
         raise DataError(

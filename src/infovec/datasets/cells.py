@@ -1,18 +1,57 @@
 """Cells of text as numbers, with a decimal point or a decimal comma."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
 from .._types import Floats
 from .source import MISSING, word
 
-__all__ = ["NoNumber", "commas_are_decimal", "is_number", "numbers_of"]
+__all__ = ["THOUSANDS", "Marks", "NoNumber", "commas_are_decimal", "is_number", "numbers_of"]
 
 _FRACTION = re.compile(r"\s*[-+]?(\d+|(\d*),(\d+))([eE][-+]?\d+)?\s*")
 _POINT = re.compile(r"\s*[-+]?\d*\.\d+([eE][-+]?\d+)?\s*")
 _THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2}(,\d{3})+\s*")
+
+
+THOUSANDS: Final[Mapping[str, str]] = {",": ",", ".": ".", "'": "'’", "space": " \u00a0\u202f"}
+"""Marks that may stand between thousands, by the names that options have for them."""
+
+
+class Marks(NamedTuple):
+    """How numbers are written: the mark before decimals, and those that may stand between thousands."""
+
+    decimal: str = "."
+    thousands: str = ""
+
+    @classmethod
+    def of(cls, decimal: str | None, thousands: str | None, columns: Sequence[Sequence[str]]) -> Self:
+        """Return what was asked for; the mark before decimals is found in columns where nobody says it."""
+        signs = THOUSANDS[thousands] if thousands else ""
+        if decimal is None and signs and signs in ",.":
+            decimal = "." if signs == "," else ","
+        if decimal is None:
+            plain = [[_without(cell, signs) for cell in cells] for cells in columns] if signs else columns
+            decimal = "," if commas_are_decimal(plain) else "."
+        return cls(decimal, signs)
+
+    def value(self, cell: str) -> float:
+        """Return the number in a cell; raise ValueError where there is none."""
+        if self.thousands and any(sign in cell for sign in self.thousands):
+            sign, decimal = f"[{re.escape(self.thousands)}]", re.escape(self.decimal)
+            if not re.fullmatch(rf"\s*[-+]?\d{{1,3}}({sign}\d{{3}})+({decimal}\d*)?\s*", cell):
+                raise ValueError(cell)
+            cell = _without(cell.strip(), self.thousands)
+        if self.decimal == ".":
+            return float(cell)
+        if "." in cell:
+            raise ValueError(cell)
+        return float(cell.replace(",", "."))
+
+
+_PLAIN = Marks()
 
 
 class NoNumber(ValueError):
@@ -23,27 +62,27 @@ class NoNumber(ValueError):
         self.row, self.cell = row, cell
 
 
-def is_number(cell: str, comma: bool = False) -> bool:
+def is_number(cell: str, marks: Marks = _PLAIN) -> bool:
     """Whether a cell is a number, or stands for a missing one."""
     try:
-        _number(cell, comma)
+        marks.value(cell)
     except ValueError:
         return word(cell) is None
     return True
 
 
-def numbers_of(cells: Sequence[str], comma: bool = False) -> Floats:
+def numbers_of(cells: Sequence[str], marks: Marks = _PLAIN) -> Floats:
     """Return cells as numbers, NaN where they stand for a missing value."""
     try:
-        if not comma:
+        if marks == _PLAIN:
             return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
     except ValueError:
         pass
     values = np.empty(len(cells))
     for i, cell in enumerate(cells):
-        if not is_number(cell, comma):
+        if not is_number(cell, marks):
             raise NoNumber(i, cell.strip())
-        values[i] = np.nan if cell.strip().lower() in MISSING else _number(cell, comma)
+        values[i] = np.nan if cell.strip().lower() in MISSING else marks.value(cell)
     return values
 
 
@@ -63,7 +102,5 @@ def commas_are_decimal(columns: Sequence[Sequence[str]]) -> bool:
     return found
 
 
-def _number(cell: str, comma: bool) -> float:
-    if comma and "." in cell:
-        raise ValueError(cell)
-    return float(cell.replace(",", ".")) if comma else float(cell)
+def _without(cell: str, signs: str) -> str:
+    return cell.translate(dict.fromkeys(map(ord, signs)))

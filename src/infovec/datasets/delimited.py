@@ -11,7 +11,7 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import CellError, DataError
-from .cells import NoNumber, commas_are_decimal, is_number, numbers_of
+from .cells import Marks, NoNumber, is_number, numbers_of
 from .source import Block, Kind, Source, Wanted, word
 from .text import TextBlocks
 
@@ -41,6 +41,8 @@ class DelimitedText(Source):
         Whether the first line holds names; else columns are named 1, 2, 3 and so on.
     decimal : {".", ","}, optional
         Before the digits of fractions; None finds it in the first rows.
+    thousands : {",", ".", "'", "space"}, optional
+        May stand between thousands; none does unless given.
     """
 
     def __init__(
@@ -50,12 +52,14 @@ class DelimitedText(Source):
         encoding: str = "utf-8",
         header: bool = True,
         decimal: str | None = None,
+        thousands: str | None = None,
     ) -> None:
         self._text = TextBlocks(path, encoding)
-        self.name, self._header, self._failures, self._comma = self._text.name, header, 0, False
+        self.name, self._header, self._failures = self._text.name, header, 0
         try:
             self._open(delimiter)
-            self._comma = decimal == "," or (decimal is None and commas_are_decimal(self._first_columns()))
+            self._marks = Marks.of(decimal, thousands, self._first_columns())
+            self._comma = self._marks.decimal == ","
         except BaseException:
             self.close()
             raise
@@ -95,7 +99,7 @@ class DelimitedText(Source):
 
     def kinds(self) -> dict[str, Kind]:
         return {
-            name: "number" if all(is_number(cell, self._comma) for cell in cells) else "word"
+            name: "number" if all(is_number(cell, self._marks) for cell in cells) else "word"
             for name, cells in zip(self.columns, self._first_columns(), strict=True)
         }
 
@@ -156,7 +160,13 @@ class DelimitedText(Source):
 
     def _fast(self, first: int, line: int, text: str, layout: "_Layout") -> Block | None:
         """Parse a text without quotes, blank lines and missing numbers; None where it is not so."""
-        if self._failures >= _PATIENCE or '"' in text or "\n\n" in text or text.startswith("\n"):
+        if (
+            self._marks.thousands
+            or self._failures >= _PATIENCE
+            or '"' in text
+            or "\n\n" in text
+            or text.startswith("\n")
+        ):
             return None
         if self._comma and (layout.has_words or "." in text or self._delimiter == ","):
             return None
@@ -182,7 +192,7 @@ class DelimitedText(Source):
 
         def numbers(j: int) -> Floats:
             try:
-                return numbers_of(cells[j], self._comma)
+                return numbers_of(cells[j], self._marks)
             except NoNumber as error:
                 raise CellError(f"{self.name}, line {lines[error.row]}", self.columns[j], error.cell) from None
 

@@ -27,6 +27,7 @@ class Reading:
     encoding: str = "utf-8"
     header: bool = True
     decimal: str | None = None
+    thousands: str | None = None
 
 
 def open_source(name: str, reading: Reading | None = None) -> Source:
@@ -64,7 +65,7 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
     if kind in (".zip", ".xlsx", ".xls", ".feather", ".json", ".arff", ".h5", ".pkl", ".pickle", ".ivm"):
         raise DataError(f"{name}: tables are read from CSV, TSV, LIBSVM, Parquet and npz files, not from {kind}")
     delimiter = "\t" if kind in (".tsv", ".tab") and reading.delimiter is None else reading.delimiter
-    return DelimitedText(name, delimiter, reading.encoding, reading.header, reading.decimal)
+    return DelimitedText(name, delimiter, reading.encoding, reading.header, reading.decimal, reading.thousands)
 
 
 def open_sources(names: Sequence[str], reading: Reading | None = None) -> Source:

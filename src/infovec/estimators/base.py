@@ -46,6 +46,7 @@ from .inputs import read_weight
 from .joint import Sampling
 from .kinds import APPROXIMATIONS
 from .limits import memory_limit, threads, time_limit
+from .raw_units import warn_if_in_raw_units
 from .reporting import Reporting
 from .saving import Savable
 from .settings import check_choice, check_growth, check_kernel, settings_of
@@ -218,8 +219,8 @@ class InformativeVectorMachine(
                 self._compare(rows, y, sample_weight, course)
                 if self.invariances is not None:
                     fit_with_images(self, rows, y, sample_weight, course)
-                if self.max_time is None:
-                    warn_if_unexplained(self, rows, y, sample_weight)
+                if self.max_time is not None or not warn_if_unexplained(self, rows, y, sample_weight):
+                    warn_if_in_raw_units(self)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
             self._rows = None if self._rows is None or self.moved_ else remembered(self._rows)
             end_fit(self, X, y, sample_weight)

@@ -66,7 +66,9 @@ class IVMRegressor(RegressorMixin, SeveralTargets):  # type: ignore[misc]
         such as "matern" or "rbf + linear", does so with another form (see ``IVMClassifier``). "auto" takes an RBF
         kernel, a Matern one or their sum: what rows that small models have not seen are most probable under.
     likelihood : {"gaussian", "laplace", "student_t", "poisson"} or Likelihood
-        By name noise and offset are set from the targets; else they are in the unit of y.
+        By name noise and offset are set from the targets; else they are in the unit of y. With "poisson" counts may
+        scatter by more than a Poisson distribution does, if evidence and rows left out agree that they do
+        (``likelihood_.scatter``).
     score : {"auto", "entropy", "information_gain", "predictive", "variance", "random", "projected_gain"} or callable
         "auto" takes the information gain, since with Gaussian noise the entropy does not look at the targets; for
         noise that is not log-concave it takes the entropy, since the gain would go after outliers.

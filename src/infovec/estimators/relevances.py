@@ -17,7 +17,7 @@ from ..tables import TableSchema
 from .fitted import Fitted
 from .tasks import codes_of, gaps_of, mixed_by_name
 
-__all__ = ["NOT_IMPORTANCE", "Relevances", "model_relevances"]
+__all__ = ["NOT_IMPORTANCE", "Relevances", "has_separate", "model_relevances", "one_for", "seen_columns"]
 
 NOT_IMPORTANCE = (
     "Relevance is how fast the function can change along a column, not how much predictions depend on it, which "
@@ -148,10 +148,10 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
     if len(weight) < 2:
         return ""
     if isinstance(model.kernel, Kernel):
-        numbers, codes = _seen(model, weight)
-        shared = not np.ptp(weight) or _one_for(weight, numbers) or (len(numbers) < 2 and _one_for(weight, codes))
+        numbers, codes = seen_columns(model, weight)
+        shared = not np.ptp(weight) or one_for(weight, numbers) or (len(numbers) < 2 and one_for(weight, codes))
         of = "" if len(numbers) == len(weight) else " of a kind"
-        if shared and _has_separate(model.kernel, len(numbers) > 1 and len(codes) > 0):
+        if shared and has_separate(model.kernel, len(numbers) > 1 and len(codes) > 0):
             return f"the kernel has a length scale for each column, and all of them{of} are equal. {_not_moved(model)}"
         return (
             f"the kernel has one length scale for all columns{of}. {_remedy_for(model, len(weight))}" if shared else ""
@@ -165,7 +165,7 @@ def _not_learned(model: Fitted, weight: Floats) -> str:
     )
 
 
-def _has_separate(kernel: Kernel, mixed: bool) -> bool:
+def has_separate(kernel: Kernel, mixed: bool) -> bool:
     """Whether a kernel has a length scale, or a relevance, for each of several columns; of a mixed table of numbers."""
     second = ("length_scale[1]",) if mixed else ("length_scale[1]", "relevance[1]")
     return any(name.endswith(second) for name in kernel.parameter_names)
@@ -182,20 +182,20 @@ def _not_moved(model: Fitted) -> str:
     return "Learning found no reason to tell them apart"
 
 
-def _seen(model: Fitted, weight: Floats) -> tuple[Rows, Rows]:
+def seen_columns(model: Fitted, weight: Floats) -> tuple[Rows, Rows]:
     """Columns that the kernel looks at: of numbers, and of codes of categories."""
     seen, codes = weight > 0.0, _kinds(model) > 0
     return np.flatnonzero(seen & ~codes), np.flatnonzero(seen & codes)
 
 
-def _one_for(weight: Floats, columns: Rows) -> bool:
+def one_for(weight: Floats, columns: Rows) -> bool:
     """Whether several columns share one weight."""
     return len(columns) > 1 and bool(np.ptp(weight[columns]) <= _ROUNDING * weight[columns].max())
 
 
 def _of_categories(model: Fitted, weight: Floats) -> str:
     """Say that categories share a relevance, where numbers do not share theirs."""
-    shared = isinstance(model.kernel, Kernel) and _one_for(weight, _seen(model, weight)[1])
+    shared = isinstance(model.kernel, Kernel) and one_for(weight, seen_columns(model, weight)[1])
     return "columns of categories share one relevance, which says nothing of each" if shared else ""
 
 
@@ -226,9 +226,9 @@ def _apart(model: Fitted) -> bool:
     thetas = (history[0] if isinstance(history, list) else history).get("theta", np.empty((0, 0)))
     learning = model.learn if isinstance(model.learn, Learning) else getattr(model, "_moving", None)
     together = Model.begin(kernels[0], model.likelihood_, tied=True, learning=learning)
-    given = getattr(vars(model).get("likelihood"), "lapse", 0.0)
-    lapses = int("lapse" in model.likelihood_.parameter_names and not given)  # one found has no step in the history
-    return bool(len(thetas)) and np.shape(thetas)[-1] > together.size - lapses
+    spare = getattr(model.likelihood_, "spare", "")
+    found = spare in model.likelihood_.parameter_names and not getattr(vars(model).get("likelihood"), spare, 0.0)
+    return bool(len(thetas)) and np.shape(thetas)[-1] > together.size - int(found)  # it has no step in the history
 
 
 def _kinds(model: Fitted) -> Rows:

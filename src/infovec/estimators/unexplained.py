@@ -17,7 +17,7 @@ from ..learning import Learning
 from ..runtime import StopReason, outside
 from .values import given_kernel
 
-__all__ = ["warn_if_unexplained"]
+__all__ = ["is_asked_for", "warn_if_unexplained"]
 
 _ROWS, _FEWEST = 1000, 40  # that are looked at, half of them to predict the others from
 _ACTIVE = 100
@@ -28,8 +28,8 @@ _CUT_SHORT = tuple(map(str, (StopReason.INTERRUPTED, StopReason.CALLBACK, StopRe
 _looking: ContextVar[bool] = ContextVar("looking", default=False)
 
 
-def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: ArrayLike | None = None) -> None:
-    """Warn where the kernel that was given, and learned, explains next to nothing, and the default one does more.
+def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: ArrayLike | None = None) -> bool:
+    """Warn where the kernel that was given, and learned, explains next to nothing and the default one more; say if so.
 
     Parameters
     ----------
@@ -39,21 +39,22 @@ def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: A
     sample_weight : array-like, optional
     """
     kernel = given_kernel(model.kernel)
-    if _looking.get() or kernel is None or not kernel.numeric or _is_asked_for(model) or not _can_be_taken(X, model):
-        return
+    if _looking.get() or kernel is None or not kernel.numeric or is_asked_for(model) or not _can_be_taken(X, model):
+        return False
     n = X.shape[0]
     some = np.random.default_rng(n).permutation(n)[:_ROWS]
     try:
         with _alone():
             targets = np.asarray(_safe_indexing(y, some))
             if targets.ndim > 1 or _explained(model, _safe_indexing(X, some), targets, targets) > _SOME:
-                return
+                return False
             known, others = np.array_split(some, 2)
             given = _of_others(model, {}, X, y, sample_weight, known, others)
             default = _of_others(model, {"kernel": None}, X, y, sample_weight, known, others)
     except (InfovecError, ValueError, TypeError, np.linalg.LinAlgError):  # of a part of the rows there may be no model
-        return
-    if default > _LITTLE and given < min(_LITTLE, _LESS * default):
+        return False
+    told = default > _LITTLE and given < min(_LITTLE, _LESS * default)
+    if told:
         warnings.warn(
             f"the model says nearly the same of every row, and the default kernel does not: it explains "
             f"{default:.0%} of what there is to explain in rows held back, the kernel given {max(given, 0.0):.0%}. "
@@ -62,6 +63,7 @@ def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: A
             f"or {_other(model)}scale the columns with sklearn.preprocessing.StandardScaler",
             stacklevel=outside(),
         )
+    return told
 
 
 def _other(model: Foreign) -> str:
@@ -70,7 +72,7 @@ def _other(model: Foreign) -> str:
     return f"learn one length scale for each column, kernel=RBF(np.ones({p})) + Bias(); or " if columns else ""
 
 
-def _is_asked_for(model: Foreign) -> bool:
+def is_asked_for(model: Foreign) -> bool:
     """Whether parameters were left or fixed as they are: who says so has their reasons, or searches over them."""
     return model.learn is None or (isinstance(model.learn, Learning) and bool(model.learn.fixed))
 

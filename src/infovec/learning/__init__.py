@@ -10,7 +10,6 @@ from .distil import Distillation, Evidence, evidence_of
 from .factorised import FACTORISED, FactorisedObjective
 from .fewer_columns import FEWEST_COLUMNS, MOST_FOR_FEWER, fewer_columns, price_of, worth_of
 from .lag import LagRule
-from .lapse import MOST_FOR_LAPSE, can_lapse, none_wrong, some_wrong
 from .model import Model
 from .moving import MovedEvidence, MovingInputs, MovingModel, no_rows
 from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
@@ -20,6 +19,7 @@ from .priors import WEAK, Expected, Gamma, Normal, slh_priors
 from .refine import MOST_TRIALS, refine_scales
 from .separation import MOST_FOR_COLUMNS, alike, separable, separate
 from .settings import CRITERIA, Learning
+from .spare import MOST_FOR_SPARE, enough_for_spare, has_spare, put_back, take_up, to_begin_with
 from .starts import best_of_starts, elsewhere, most_starts, second_look, starts
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "FEWEST_COLUMNS",
     "MOST_FOR_COLUMNS",
     "MOST_FOR_FEWER",
-    "MOST_FOR_LAPSE",
+    "MOST_FOR_SPARE",
     "MOST_TRIALS",
     "WEAK",
     "ClassKernels",
@@ -56,12 +56,13 @@ __all__ = [
     "VariationalBound",
     "alike",
     "best_of_starts",
-    "can_lapse",
     "climb",
     "elsewhere",
+    "enough_for_spare",
     "evidence_of",
     "fewer_columns",
     "find_scale",
+    "has_spare",
     "learn_factorised",
     "learn_kernels",
     "minor_steps",
@@ -71,13 +72,15 @@ __all__ = [
     "none_wrong",
     "optimise",
     "price_of",
+    "put_back",
     "refine_scales",
     "second_look",
     "separable",
     "separate",
     "slh_priors",
-    "some_wrong",
     "starts",
+    "take_up",
+    "to_begin_with",
     "value_at",
     "worth_of",
 ]

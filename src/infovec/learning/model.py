@@ -9,7 +9,7 @@ from .._types import Floats, Mask, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
 from ..kernels.relevances import kinds_of_scales, separate_scales
-from ..likelihoods import Likelihood, with_lapse
+from ..likelihoods import Likelihood, with_spare
 from ..numerics.roles import Role
 from ..numerics.transforms import Transform
 from .priors import NOTHING_EXPECTED, WEAK, Gamma, Prior, WeakPriors
@@ -119,9 +119,9 @@ class Model:
         weak = self.weak if self.weak.begun is None else self.weak._replace(begun=self.weak.begun[columns])
         return replace(self, kernel=kernel, start=self.start[come], group=group, tied=False, weak=weak), columns
 
-    def lapsing(self, lapse: float) -> Self:
-        """Return a model at the same parameters some of whose labels are wrong; how many is its last step."""
-        likelihood = with_lapse(self.likelihood, lapse)
+    def with_spare(self, value: float) -> Self:
+        """Return a model at the same parameters with a value of the ``spare`` one, which is its last step."""
+        likelihood = with_spare(self.likelihood, value)
         added = likelihood.theta[-1:]
         limits = None if self.limits is None else np.concatenate([self.limits, np.full((1, 2), np.nan)])
         return replace(
@@ -129,10 +129,10 @@ class Model:
             group=np.append(self.group, self.size), weak=self.weak._replace(begun=np.append(self.begun, 0.0)),
         )  # fmt: skip
 
-    def all_right(self) -> Self:
-        """Return the model without what ``lapsing`` has added."""
+    def without_spare(self) -> Self:
+        """Return the model without what ``with_spare`` has added."""
         limits = None if self.limits is None else self.limits[:-1]
-        likelihood = with_lapse(self.likelihood, 0.0)
+        likelihood = with_spare(self.likelihood, 0.0)
         return replace(
             self, likelihood=likelihood, start=self.start[:-1], limits=limits, group=self.group[:-1],
             weak=self.weak._replace(begun=self.begun[:-1]),

@@ -13,7 +13,7 @@ from .poisson import Poisson
 from .probit import Probit
 from .student_t import StudentT
 from .transformed import Transformed, untransformed
-from .weighted import Weighted, WeightedDiscrete, plain, total_weight, weighted, with_lapse
+from .weighted import Weighted, WeightedDiscrete, plain, total_weight, weighted, with_spare
 
 __all__ = [
     "Discrete",
@@ -40,5 +40,5 @@ __all__ = [
     "total_weight",
     "untransformed",
     "weighted",
-    "with_lapse",
+    "with_spare",
 ]

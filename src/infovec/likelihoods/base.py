@@ -72,6 +72,8 @@ class Likelihood(Parametrised, ABC):
     """Whether targets are counts, and the logarithm of their mean is linear in the latent value."""
     conjugate: ClassVar[bool] = False
     """Whether p(y | f) is Gaussian in f, which makes every site exact, whatever the cavity."""
+    spare: ClassVar[str] = ""
+    """A parameter, the last, that is zero unless it is given, or found to be needed: zero stays zero in a search."""
     waits: ClassVar[bool] = False
     """Whether a row whose site would have a negative precision has none, until others tell it which side to take."""
 

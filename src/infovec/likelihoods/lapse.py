@@ -2,9 +2,9 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Lapsing(Discrete):
 
     lapse: float = field(default=0.0, kw_only=True)
 
+    spare: ClassVar[str] = "lapse"
     _clean: ClassVar[Mapping[str, Transform]] = {}
     """The transforms of the other parameters."""
 
@@ -75,10 +76,6 @@ class Lapsing(Discrete):
     @abstractmethod
     def in_noise(self) -> tuple["Lapsing", float, float, float]:
         r"""Return the same likelihood of :math:`z = \lambda (f - c)`, with lambda, c, and how wide it changes in z."""
-
-    def with_lapse(self, lapse: float) -> Self:
-        """Return the same with another probability that a label is wrong."""
-        return replace(self, lapse=float(lapse))
 
     @property
     def shares(self) -> tuple[float, float]:

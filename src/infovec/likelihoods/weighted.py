@@ -11,11 +11,10 @@ from ..numerics.parameters import Parametrised
 from .base import Discrete, Likelihood, Prediction, Site, Tilted
 from .gaussian import Gaussian
 from .laplace import Laplace
-from .lapse import Lapsing
 from .logit import Logit
 from .probit import Probit
 
-__all__ = ["Weighted", "WeightedDiscrete", "plain", "total_weight", "weighted", "with_lapse"]
+__all__ = ["Weighted", "WeightedDiscrete", "plain", "total_weight", "weighted", "with_spare"]
 
 _W = TypeVar("_W", bound="Weighted")
 
@@ -205,11 +204,10 @@ def plain(likelihood: Likelihood) -> Likelihood:
     return likelihood.likelihood if isinstance(likelihood, Weighted) else likelihood
 
 
-def with_lapse(likelihood: Likelihood, lapse: float) -> Likelihood:
-    """Return a likelihood, weighted or not, with another probability that a label is wrong."""
+def with_spare(likelihood: Likelihood, value: float) -> Likelihood:
+    """Return a likelihood, weighted or not, with another value of its ``spare`` parameter."""
     inside = plain(likelihood)
-    assert isinstance(inside, Lapsing)
-    changed = inside.with_lapse(lapse)
+    changed: Likelihood = replace(inside, **{inside.spare: value})
     if not isinstance(likelihood, Weighted):
         return changed
     return _unchecked(replace(likelihood, likelihood=changed, weight=1.0), likelihood.weight)

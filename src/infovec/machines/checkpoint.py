@@ -15,7 +15,7 @@ from scipy import sparse
 from .._types import Message
 from ..errors import ParameterError
 from ..learning import Step
-from ..likelihoods import Likelihood, with_lapse
+from ..likelihoods import Likelihood, with_spare
 from ..shards import Group, messages
 from ..shards.protocol import QUESTIONS
 from .against_rest import AgainstRest
@@ -64,8 +64,8 @@ class Checkpoint:
             return None
         (kernel, kernels, theta, numbers, steps) = known
         likelihood = machine.likelihood
-        if len(theta) > likelihood.theta.size:  # labels turned out to be wrong
-            likelihood = with_lapse(cast(Likelihood, likelihood), _ANY)
+        if len(theta) > likelihood.theta.size:  # one turned out to be needed
+            likelihood = with_spare(cast(Likelihood, likelihood), _ANY)
         machine = machine.with_parameters(_restored(machine.kernel, kernel), likelihood.with_theta(theta), int(numbers))
         if isinstance(machine, AgainstRest) and kernels:
             pairs = zip(machine.kernels, kernels, strict=True)

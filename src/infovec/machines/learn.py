@@ -73,9 +73,9 @@ def _expecting(machine: Machine, model: Model) -> Model:
 
 
 def _apart(machine: Machine, model: Model) -> bool:
-    """Whether more was learned than the steps of the model, but for a lapse: separate length scales were kept."""
-    lapses = machine.likelihood.theta.size - model.likelihood.theta.size
-    return machine.learned - lapses > model.size
+    """Whether more was learned than the steps of the model, and what was taken up: separate length scales were kept."""
+    more = machine.likelihood.theta.size - model.likelihood.theta.size
+    return machine.learned - more > model.size
 
 
 def _search(machine: Machine, model: Model, deadline: Deadline, learning: Learning, turn: Turn) -> Learned[Machine]:

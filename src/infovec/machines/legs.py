@@ -6,11 +6,11 @@ from ..learning import (
     FEWEST_COLUMNS,
     MOST_FOR_COLUMNS,
     MOST_FOR_FEWER,
-    MOST_FOR_LAPSE,
+    MOST_FOR_SPARE,
     MOST_TRIALS,
     Model,
-    can_lapse,
     elsewhere,
+    has_spare,
     most_starts,
     separable,
 )
@@ -55,8 +55,8 @@ def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int
     starts -= number == 0 and several  # the magnitude of the length scales is chosen before
     most = 2 * starts * stage.iterations
     usual = min((1 + others) * _usual(model, plan, number, several), most)
-    if number <= before_last(plan) and machine.choices.doubt.lapses and can_lapse(model):
-        most += MOST_FOR_LAPSE
+    if number <= before_last(plan) and machine.choices.doubt.spare and has_spare(model):
+        most += MOST_FOR_SPARE
     if number == before_last(plan) and is_separable(machine, model, stage.rows):
         many = machine.data.p > FEWEST_COLUMNS
         usual, most = usual + _for_columns(model, stage.rows), most + MOST_FOR_COLUMNS

@@ -22,6 +22,7 @@ from ..learning import (
     minor_steps,
     most_evaluations,
     second_look,
+    to_begin_with,
 )
 from ..likelihoods import total_weight
 from ..runtime import Deadline, Late, give_back, limited, work_until
@@ -96,6 +97,7 @@ class _Search:
         self.machine, self.learning, self.course = machine, learning, course
         self.plan, self.steps, self.level = FACTORISED[learning.criterion], list[Step](), -np.inf
         self.likelihood = machine.likelihood  # of the rows that were selected from last
+        self.taken_up = False  # whether there is a parameter that was zero
 
     @property
     def over(self) -> bool:
@@ -104,6 +106,10 @@ class _Search:
     def learn(self, model: Model, large: _Run) -> Model:
         """Warm up, unless that is not wanted, and go on."""
         small, warm = _small(model, large), list[Model]()
+        if self.machine.choices.doubt.spare and self.learning.warm_up:
+            with limited(1):
+                found = to_begin_with(partial(self._fresh, small), model)
+            model, self.taken_up = found or model, found is not None
         if self.learning.warm_up:
             others = elsewhere(model, *self.machine.choices.doubt.elsewhere)
             with limited(1):
@@ -185,7 +191,10 @@ class _Search:
         """Return a step with the criterion as the user has it."""
         rows = np.concatenate([given.active, given.rows])
         observations = total_weight(self.likelihood.take(rows), len(rows))
-        return step._replace(criterion=self.machine.data.given.unit.evidence_outside(step.criterion, observations))
+        theta = step.theta[:-1] if self.taken_up else step.theta  # it was not there when learning began
+        return step._replace(
+            theta=theta, criterion=self.machine.data.given.unit.evidence_outside(step.criterion, observations)
+        )
 
     def minors(self, given: Given, model: Model, run: _Run) -> Model:
         """Maximise in each phase, with a selection of its own."""

@@ -11,7 +11,7 @@ from ..errors import ParameterError
 from ..inference import spreads
 from ..kernels import Kernel
 from ..kernels.relevances import has_categories
-from ..learning import Learning
+from ..learning import Learning, enough_for_spare
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from ..likelihoods.parts import row_bytes
@@ -33,7 +33,6 @@ _LARGEST_VARIANCE = 1e140  # whose square is a number with room to spare
 _BLOCK_ROWS = 4096  # that are looked at at once
 _FEW_ROWS = 5000  # up to here all rows are considered to the end unless asked otherwise
 _AUTO_MOST = 4000  # active rows at most when their number is left to the data
-_FEWEST_TO_DOUBT = 100  # rows from which it can be told whether labels are wrong
 _AUTO_FEWEST, _AUTO_HELD = 200, 2000  # training rows from which some can be held back, and how many at most
 _FULL_UNTIL = 200  # NIPS03: full greedy selection until then
 _INDEX_SIZE = 500  # NIPS03: rows in an index that is refilled
@@ -70,8 +69,8 @@ class Settings(NamedTuple):
     keep : bool
         Whether what selection makes is kept.
     refine : Refine
-    lapses : bool
-        Whether labels may be taken to be wrong: where the likelihood was given by name.
+    spare : bool
+        Whether labels may be taken to be wrong, or counts to scatter: where the likelihood was given by name.
     move : bool, optional
         Whether active inputs move after selection; None where that is left open.
     """
@@ -88,7 +87,7 @@ class Settings(NamedTuple):
     learning: Learning | None
     keep: bool
     refine: Refine = Refine()
-    lapses: bool = False
+    spare: bool = False
     move: bool | None = False
 
 
@@ -150,10 +149,15 @@ def prepare(
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, families=families), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
-        Choices(settings.rule, blur, Doubt(calibrate, settings.lapses and n >= _FEWEST_TO_DOUBT, named=settings.lapses),
+        Choices(settings.rule, blur, Doubt(calibrate, settings.spare and _is_told(likelihood, n), named=settings.spare),
                 settings.keep, places, settings.dtype, settings.refine, Moving(settings.move, settings.learning)),
     )  # fmt: skip
     return machine.sufficient()
+
+
+def _is_told(likelihood: Likelihood | ClassLikelihood, n: int) -> bool:
+    """Whether rows are enough to tell that some labels are wrong, or that counts scatter."""
+    return isinstance(likelihood, Likelihood) and enough_for_spare(likelihood, n)
 
 
 def _blurs(kernel: Kernel, likelihood: Likelihood | ClassLikelihood, learns: bool, calibrate: bool) -> bool:

@@ -16,14 +16,14 @@ from ..learning import (
     Model,
     Step,
     best_of_starts,
-    can_lapse,
     elsewhere,
     find_scale,
-    none_wrong,
+    has_spare,
     optimise,
+    put_back,
     separate,
-    some_wrong,
     starts,
+    take_up,
     value_at,
 )
 from ..likelihoods import Likelihood
@@ -92,7 +92,7 @@ class _Search:
         self.curvature, self.rows_before = Curvature(), 0
         self.objective: Objective | None = None
         self.free = unguided(model)
-        self.lapses, self.lapsed = machine.choices.doubt.lapses, False
+        self.looks_for_spare, self.taken_up = machine.choices.doubt.spare, False
         self.earliest: Model | None = None  # found in the first stage
 
     def watch(self, step: Step) -> bool:
@@ -124,10 +124,10 @@ class _Search:
             self.earliest = self.model
         elif number == len(self.samples) - 1 and part.n_functions == 1:
             self._look_back(objective, stage)
-        if self.lapses and number <= before_last(self.samples) and can_lapse(self.model):
-            self._lapse(objective)
-        elif self.lapsed and number == len(self.samples) - 1:
-            self._all_right(objective, stage)
+        if self.looks_for_spare and number <= before_last(self.samples) and has_spare(self.model):
+            self._take_up(objective)
+        elif self.taken_up and number == len(self.samples) - 1:
+            self._put_back(objective, stage)
         if number == before_last(self.samples) and is_separable(part, self.model, len(rows)):
             self._separate(objective, len(rows))
 
@@ -154,21 +154,21 @@ class _Search:
             self.model, self.curvature = earliest, Curvature()
             self._climb(objective, stage, False)
 
-    def _lapse(self, objective: Objective) -> None:
-        """Go on with labels some of which are wrong, if it pays."""
-        found, more = some_wrong(objective, self.model, self.level, self.watch)
+    def _take_up(self, objective: Objective) -> None:
+        """Go on with labels some of which are wrong, or counts that scatter, if it pays."""
+        found, more = take_up(objective, self.model, self.level, self.watch)
         if found is None:
             self.steps += map(self.part.shown, more)
             return
         self.model, steps, self.curvature = found
-        self.lapsed, self.earliest, self.level = True, self.model, max(step.criterion for step in steps)
+        self.taken_up, self.earliest, self.level = True, self.model, max(step.criterion for step in steps)
         self._note(steps)
 
-    def _all_right(self, objective: Objective, stage: Stage) -> None:
-        """Go on without wrong labels, if they pay no longer."""
-        found = none_wrong(objective, self.model, self.level)
+    def _put_back(self, objective: Objective, stage: Stage) -> None:
+        """Go on without wrong labels, or scatter, if they pay no longer."""
+        found = put_back(objective, self.model, self.level)
         if found is not None:
-            self.model, self.curvature, self.lapsed, self.level = found, Curvature(), False, -np.inf
+            self.model, self.curvature, self.taken_up, self.level = found, Curvature(), False, -np.inf
             self._climb(objective, stage, False)
 
     def _separate(self, objective: Objective, n: int) -> None:
@@ -202,8 +202,8 @@ class _Search:
         )
 
     def _note(self, steps: Sequence[Step]) -> None:
-        """Remember steps, without that of a lapse: there was none when learning began."""
-        some = [step._replace(theta=step.theta[:-1]) for step in steps] if self.lapsed else steps
+        """Remember steps, without that of what was taken up: it was not there when learning began."""
+        some = [step._replace(theta=step.theta[:-1]) for step in steps] if self.taken_up else steps
         self.steps += map(self.part.shown, some)
 
 

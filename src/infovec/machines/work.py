@@ -40,7 +40,7 @@ class Doubt(NamedTuple):
     """How far what is predicted, what rows say, and the units of a kernel that was given, are trusted."""
 
     calibrate: bool = False  # whether the certainty of predictions is found by rows left out
-    lapses: bool = False  # whether labels may be taken to be wrong where that explains them better
+    spare: bool = False  # whether labels may be wrong, or counts scatter, where that explains them better
     suited: tuple[Kernel, ...] = ()  # kernels of its form in the units of the rows, at which learning begins as well
     noise: float | None = None  # variance of such a start, where a likelihood with noise was given
     named: bool = False  # whether the likelihood was given by name, and begins where it usually does
