@@ -1,5 +1,7 @@
 """The coupled projected posterior of many classes against dense expectation propagation and differences."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from oracles import class_moments_by_product, fd_gradient, full_coupled_ep, race_by_quadrature
@@ -9,7 +11,7 @@ from infovec import IVMClassifier
 from infovec.inference import coupled_gradient, infer, infer_coupled, make_basis
 from infovec.kernels import RBF, Bias, Linear, White
 from infovec.learning import LearnedRows, Model, RestEvidence
-from infovec.likelihoods import Probit, WeightedDiscrete
+from infovec.likelihoods import OneOfMany, Probit, WeightedDiscrete
 from infovec.likelihoods.classes import MultivariateProbit, OneAgainstRest, Softmax
 from infovec.shards import CoupledShard, ProjectedShard, coupled
 
@@ -36,15 +38,18 @@ def project(kernel, likelihood, X, labels, active, dtype="float64", blur=True, n
     return shards, basis
 
 
-@pytest.mark.parametrize("Likelihood", [MultivariateProbit, Softmax])
-def test_with_all_rows_active_it_is_full_ep_of_all_classes(Likelihood):
+@pytest.mark.parametrize(("Likelihood", "lapse"), [(MultivariateProbit, 0.0), (Softmax, 0.0), (Softmax, 0.05)])
+def test_with_all_rows_active_it_is_full_ep_of_all_classes(Likelihood, lapse):
     X, labels = data(7)
-    likelihood = Likelihood(BIAS)
+    likelihood = Likelihood(BIAS, lapse=lapse)
 
     def tilted(i, mean, var):
         if Likelihood is MultivariateProbit:
             return race_by_quadrature("normal", labels[i], mean + BIAS, var)
-        return class_moments_by_product(lambda f: log_softmax(f + BIAS, axis=1)[:, labels[i]], mean, var, 16)
+        return class_moments_by_product(
+            lambda f: np.log(0.5 * lapse + (1.0 - 1.5 * lapse) * np.exp(log_softmax(f + BIAS, axis=1)[:, labels[i]])),
+            mean, var, 24 if lapse else 16,
+        )  # fmt: skip
 
     kernel = RBF(0.8, 1.0) + Bias(0.3)
     pi, b, mean, var, log_z = full_coupled_ep(kernel(X), 3, tilted, sweeps=10, tolerance=1e-6)
@@ -75,6 +80,9 @@ GRADIENTS = [
     (MultivariateProbit, RBF(np.array([0.5, 2.0]), 2.0) + White(0.05), True),
     (MultivariateProbit, Linear(0.7) + White(0.3), False),
     (Softmax, RBF(0.8, 1.0), True),
+    (partial(MultivariateProbit, lapse=0.2), KERNEL, True),
+    (partial(MultivariateProbit, lapse=0.05), RBF(0.8, 20.0), False),
+    (partial(Softmax, lapse=0.1), RBF(0.8, 4.0), False),
 ]
 
 
@@ -150,17 +158,19 @@ def test_a_shift_of_all_classes_does_not_hold_it_up(variance):
     assert np.abs(mean.sum(axis=0)).max() < 0.02 * np.abs(mean).max()
 
 
+@pytest.mark.parametrize("lapse", [0.0, 0.2])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_classes_against_the_rest_are_machines_for_two(weighted):
+def test_classes_against_the_rest_are_machines_for_two(weighted, lapse):
     X, labels = data(60)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, size=60) if weighted else None
-    rng, rest = np.random.default_rng(2), OneAgainstRest(BIAS).weigh(weight)
+    rng, rest = np.random.default_rng(2), OneAgainstRest(BIAS, lapse=lapse).weigh(weight)
     active = [rng.permutation(60)[:12] for _ in range(3)]
     objective = RestEvidence(LearnedRows(np.arange(60), X, labels), active, 1e-9, lambda c, kernel: active[c])
     model = Model.begin(KERNEL, rest)
     evidence = 0.0
     for c in range(3):
-        noise = Probit(BIAS[c]) if weight is None else WeightedDiscrete(Probit(BIAS[c]), weight)
+        noise = OneOfMany(BIAS[c], lapse=lapse, classes=3) if lapse else Probit(BIAS[c])
+        noise = noise if weight is None else WeightedDiscrete(noise, weight)
         one = ProjectedShard(np.arange(60), X, np.where(labels == c, 1.0, -1.0), KERNEL, noise, "float64")
         one.project(make_basis(KERNEL, active[c], X[active[c]], "float64"))
         evidence += infer([one], tolerance=1e-9, max_sweeps=300).log_evidence

@@ -8,6 +8,7 @@ from scipy.special import expit, log_ndtr, log_softmax, ndtr
 
 from infovec import GPClassifier
 from infovec.errors import NotPositiveDefinite, ParameterError
+from infovec.estimators.kinds import MULTI_CLASS
 from infovec.kernels import (
     MLP,
     RBF,
@@ -221,6 +222,18 @@ def test_the_race_of_the_classes(variance, classes):
     np.testing.assert_allclose(log_softmax(found, axis=1), expected, rtol=1e-6, atol=1e-7)
     with pytest.raises(ParameterError, match="prior variance of 1e\\+06 cannot be exported to ONNX"):
         nodes_for(1e6)
+
+
+@pytest.mark.parametrize("form", ["ovr", "probit"])
+def test_labels_of_many_classes_that_may_be_wrong(form):
+    X, y = data()
+    likelihood = MULTI_CLASS[form].likelihood(np.zeros(3)).with_lapse(0.2)
+    kernel = RBF(ARD, 20.0)
+    model = IVMClassifier(kernel, likelihood, n_active=30, learn=None, multi_class=form, random_state=0)
+    model.fit(X, classes_of(y))
+    found = run(model, X)
+    np.testing.assert_allclose(found["probability"], model.predict_proba(X), atol=1e-6)
+    assert found["probability"].min() >= 0.1 - 1e-9
 
 
 def test_a_posterior_that_is_wider_than_the_prior():

@@ -15,6 +15,7 @@ __all__ = ["class_information", "over_classes", "points_of_functions"]
 _EULER = 0.5772156649015329  # mean of a Gumbel variable
 _SAME_SPREAD = np.pi / np.sqrt(6.0)  # of Gumbel noise, in units of that of normal noise
 _POINTS = 64  # of the functions, in which the race with normal noise is run
+_MANY_POINTS = 256  # where labels may be wrong
 _STEP, _REACH = 0.5, 6.5  # of the places where its winner may stand, from the leader
 _NOISE = Softmax(np.zeros(2)).noise
 _SMALL = 1e-300
@@ -31,6 +32,9 @@ def over_classes(likelihood: ClassLikelihood, mean: Floats, var: Floats, score: 
 
 def class_information(likelihood: ClassLikelihood, mean: Floats, var: Floats) -> Floats:
     """Mutual information between the class and the functions, in nats, by the coupling that the likelihood is."""
+    if likelihood.lapse:
+        known = [likelihood.when_known(mean + np.sqrt(likelihood.spread * var) * z) for z in _points_of(mean)]
+        return _gain_of_points(np.exp(known))
     if isinstance(likelihood, OneAgainstRest):
         return _against_rest(likelihood, mean, var)
     m, v = mean + likelihood.bias, likelihood.spread * var
@@ -42,6 +46,18 @@ def class_information(likelihood: ClassLikelihood, mean: Floats, var: Floats) ->
             sum(np.exp(q) * gain for q, gain in (probit_gain(s * difference, of_it) for s in (1.0, -1.0)))
         )
     return _probit(np.exp(likelihood.log_weights(mean, v)), m, v)
+
+
+def _points_of(mean: Floats) -> Floats:
+    return points_of_functions(mean.shape[1], _MANY_POINTS)
+
+
+def _gain_of_points(proba: Floats) -> Floats:
+    r"""Information by S points of the functions, with shape (S, n, C): never negative.
+
+    .. math:: H\Bigl[\frac1S \sum_s P(y \mid f_s)\Bigr] - \frac1S \sum_s H\bigl[P(y \mid f_s)\bigr]
+    """
+    return np.maximum(_entropy(proba.mean(axis=0)) - np.mean([_entropy(p) for p in proba], axis=0), 0.0)
 
 
 def _against_rest(likelihood: OneAgainstRest, mean: Floats, var: Floats) -> Floats:

@@ -36,7 +36,7 @@ def discrete_information(likelihood: Discrete, mean: Floats, var: Floats) -> Flo
     if isinstance(likelihood, Probit) and not likelihood.lapse:
         m, v = likelihood.slope * (mean + likelihood.bias), likelihood.slope**2 * var
         return np.asarray(sum(np.exp(log_q) * gain for log_q, gain in (probit_gain(m, v), probit_gain(-m, v))))
-    if isinstance(likelihood, Probit):
+    if type(likelihood) is Probit:
         ends = -likelihood.bias - _DECIDED / likelihood.slope, -likelihood.bias + _DECIDED / likelihood.slope
         return _from_entropies(likelihood, mean, var, ends, 1.0 / likelihood.slope)
     if isinstance(likelihood, Logit):

@@ -3,18 +3,16 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_softmax
 
 from .._types import Floats
 from ..likelihoods import Discrete
-from ..likelihoods.classes import ClassLikelihood, OneAgainstRest
+from ..likelihoods.classes import ClassLikelihood
 from .classes import points_of_functions
 from .discrete import discrete_information
 
 __all__ = ["Uncertainty", "label_uncertainty"]
 
 _POINTS = 256
-_KNOWN = 1e-12  # variance of a function that is known
 
 
 class Uncertainty(NamedTuple):
@@ -46,20 +44,12 @@ def label_uncertainty(likelihood: Discrete | ClassLikelihood, mean: Floats, var:
     points, sd = points_of_functions(mean.shape[1], _POINTS), np.sqrt(likelihood.spread * var)
     mixture, left = np.zeros(mean.shape), np.zeros(len(mean))
     for point in points:
-        log_p = _when_known(likelihood, mean + sd * point)
+        log_p = likelihood.when_known(mean + sd * point)
         mixture += np.exp(log_p) / len(points)
         left += _entropy(log_p) / len(points)
     whole = _entropy(np.log(np.maximum(mixture, 1e-300)))
     aleatoric = total * np.clip(left / np.maximum(whole, 1e-300), 0.0, 1.0)
     return Uncertainty(total, aleatoric, total - aleatoric)
-
-
-def _when_known(likelihood: ClassLikelihood, f: Floats) -> Floats:
-    """Log probabilities of the classes when their functions are known, shape (n, C)."""
-    if isinstance(likelihood, OneAgainstRest):
-        return likelihood.log_proba(f, np.full(f.shape, _KNOWN))
-    each = [likelihood.log_prob(np.full(len(f), c), f) for c in range(f.shape[1])]
-    return np.asarray(log_softmax(likelihood.power * np.stack(each, axis=1), axis=1))
 
 
 def _entropy(log_p: Floats) -> Floats:

@@ -54,11 +54,12 @@ class IVMClassifier(Certifying):
         columns have categories it is multiplied by a ``Categorical`` kernel of those. Learning begins at the parameters
         of one that is given; where these are far from the units of the rows, at others in these units as well.
     likelihood : {"probit", "logit", "null_category"}, Likelihood or ClassLikelihood
-        By name the bias is set from the class frequencies, and with two classes the share of wrong labels is learned
-        if evidence and rows left out agree that there are some (``likelihood_.lapse``). More than two classes take
-        "probit", or a ClassLikelihood that goes with ``multi_class``. "null_category", or a ``NullCategory``, is for
-        rows some of which have no label: a y of -1, NaN, None or NA. It wants the boundary where there are no rows;
-        whether these help is checked by labels left out, and ``unlabelled_`` says so.
+        By name the bias is set from the class frequencies, and the share of wrong labels is learned if evidence and
+        rows left out agree that there are some (``likelihood_.lapse``); of more than two classes for "projected" with
+        one kernel, and not for "variational". More than two classes take "probit", or a ClassLikelihood that goes with
+        ``multi_class``. "null_category", or a ``NullCategory``, is for rows some of which have no label: a y of -1,
+        NaN, None or NA. It wants the boundary where there are no rows; whether these help is checked by labels left
+        out, and ``unlabelled_`` says so.
     approximation : {"projected", "factorised"}
         "projected" selects the active rows, then learns from the labels of all rows, each seen through its projection
         onto the active ones (Thesis 4.4.2). "factorised" is the machine of the papers: it learns from the labels of

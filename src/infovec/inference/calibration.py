@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax
 
 from .._types import Floats, Rows
 from ..likelihoods import Discrete, Likelihood, Weighted
@@ -156,7 +155,7 @@ def _calibrated(likelihood: ClassLikelihood, rows: _Rows) -> ClassLikelihood:
     weights = likelihood.log_weights(*rows.left_out)
 
     def by_power(power: float) -> Floats:
-        return np.asarray(log_softmax(power * weights, axis=1))
+        return replace(likelihood, power=power).of_weights(weights)
 
     return replace(likelihood, power=equivalent(by_power, rows.labels, shares.weight, POWER))
 

@@ -10,7 +10,7 @@ from ..errors import NotPositiveDefinite
 from ..numerics.cholesky import ROUNDING, factorise
 from ..runtime import own_threads
 from ..shards import Beliefs, ClassShard, Group, Swept, together
-from .settle import Inference, Watch, settle
+from .settle import CAREFUL, Inference, Watch, settle
 from .sites import Sites
 
 __all__ = ["infer_coupled"]
@@ -62,6 +62,8 @@ class _Coupled(Sites[Floats]):
     def __init__(self, shards: Group) -> None:
         super().__init__(shards, shards.reduce("sums"))
         self.damping = 1.0 if np.any(self.moving) else _FIRST
+        if any(t.lapses for t in shards.map("traits")):
+            self.damping = self.most = CAREFUL
         self.shards, self.tied, self.used = shards, False, self.damping
 
     def _visit(self, damping: float, still: float, change: float) -> Swept[Floats]:

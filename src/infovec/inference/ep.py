@@ -9,7 +9,7 @@ from ..errors import NotPositiveDefinite
 from ..numerics.cholesky import ROUNDING, factorise, solve_lower
 from ..runtime import own_threads
 from ..shards import Beliefs, Group, SiteShard, Sums, Swept, together
-from .settle import LOST, Inference, Sweep, Watch, settle
+from .settle import CAREFUL, LOST, Inference, Sweep, Watch, settle
 from .sites import Sites, log_evidence
 
 __all__ = ["infer"]
@@ -108,7 +108,9 @@ class _OneFunction(Sites[Sums]):
     def __init__(self, shards: Group, moving: Sums) -> None:
         super().__init__(shards, moving)
         self.shards = shards
-        self.damping = 1.0 if all(t.log_concave for t in shards.map("traits")) else 0.5
+        traits = shards.map("traits")
+        self.damping = 1.0 if all(t.log_concave for t in traits) else 0.5
+        self.most = CAREFUL if any(t.lapses for t in traits) else 1.0
 
     def _visit(self, damping: float, still: float, change: float) -> Swept[Sums]:
         swept: Swept[Sums] = self.shards.reduce("sweep", self.beliefs, damping, still, min(change, 1.0))

@@ -9,9 +9,10 @@ from ..errors import NotPositiveDefinite
 from ..shards import Beliefs
 from .sites import S, Sites
 
-__all__ = ["LOST", "Inference", "Sweep", "Watch", "astray", "next_damping", "settle", "stalled"]
+__all__ = ["CAREFUL", "LOST", "Inference", "Sweep", "Watch", "astray", "next_damping", "settle", "stalled"]
 
 LOST = 0.1  # change in the last sweep above which a posterior that did not settle is not worth using
+CAREFUL = 0.5  # damping that is not soon exceeded where labels may be wrong: rows change sides
 _STILL = 0.1  # a row whose site moves by less than this share of the tolerance rests until all rows are visited again
 _SLOWEST = 0.05  # smallest damping that is chosen; only a step that is taken back leads below it
 _WORSE, _EASED = 1.5, 1.1  # a change that grows by this factor halves the largest damping, any other raises it by that
@@ -19,6 +20,7 @@ _UNSTEADY = 30  # first sweeps that are not judged by growing changes, nor for s
 _CAUTION = 2.0  # by how much the change of the next sweep may exceed what the last two let expect
 _ASTRAY, _FAR = 10.0, 1.0  # a change that grows by such a factor, to more than so many deviations, is taken back
 _SHORTER, _TRIES = 0.25, 6  # but for this share of the step, so often in turn; damping at most doubles in a sweep
+_HOPELESS = 1e3  # change from which sites of labels that may be wrong do not find back
 _STALL, _GAIN = 15, 0.9  # sweeps after which the smallest change should be less than this share of the one before them
 
 
@@ -55,7 +57,8 @@ def settle(sites: Sites[S], tolerance: float, max_sweeps: int, watch: Watch | No
         sweeps.append(course.sweep(_STILL * tolerance))
         change, everywhere = sweeps[-1].change, sweeps[-1].rows == sites.n or not thorough
         asked = watch is not None and bool(watch(sweeps[-1]))
-        if asked or (change <= tolerance and everywhere) or stalled(sweeps[judged:]) or len(sweeps) >= max_sweeps:
+        over = stalled(sweeps[judged:]) or len(sweeps) >= max_sweeps or (sites.most < 1.0 and change > _HOPELESS)
+        if asked or (change <= tolerance and everywhere) or over:
             break
         course.accept(reopen=course.expected <= tolerance)
     sweeps[-1] = course.end(sweeps[-1])
@@ -72,7 +75,7 @@ class _Course(Generic[S]):
 
     def __init__(self, sites: Sites[S]) -> None:
         self.sites: Sites[S] = sites
-        self.damping, self.most = sites.damping, 1.0
+        self.damping, self.most = sites.damping, sites.most
         self.change, self.expected, self.log_evidence = np.inf, np.inf, -np.inf
         self.count, self.tries, self.strayed = 0, 0, False
         try:

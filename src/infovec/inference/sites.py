@@ -33,6 +33,8 @@ class Sites(ABC, Generic[S]):
     """The posterior of v."""
     damping: float = 1.0
     """Of the first sweep."""
+    most: float = 1.0
+    """Of the sweeps that follow, as long as nothing speaks for more."""
     steady: bool = True
     """Whether the changes of two sweeps in turn compare: growth then is overshoot, and the next one can be foreseen."""
 

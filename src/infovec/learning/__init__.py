@@ -19,7 +19,7 @@ from .priors import WEAK, Expected, Gamma, Normal, slh_priors
 from .refine import MOST_TRIALS, refine_scales
 from .separation import MOST_FOR_COLUMNS, alike, separable, separate
 from .settings import CRITERIA, Learning
-from .spare import MOST_FOR_SPARE, enough_for_spare, has_spare, put_back, take_up, to_begin_with
+from .spare import MOST_FOR_SPARE, enough_for_spare, has_spare, put_back, still_pays, take_up, to_begin_with
 from .starts import best_of_starts, elsewhere, most_starts, second_look, starts
 
 __all__ = [
@@ -79,6 +79,7 @@ __all__ = [
     "separate",
     "slh_priors",
     "starts",
+    "still_pays",
     "take_up",
     "to_begin_with",
     "value_at",

@@ -1,18 +1,24 @@
 """Machines of one class against the rest, each with an active set of its own, that share a kernel."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import cast
 
 import numpy as np
 
 from .._types import Floats, Rows
-from ..inference import LeftOut, calibrated, evidence_gradient, left_out, left_out_loss
+from ..errors import NotConverged
+from ..inference import LOST, Inference, LeftOut, calibrated, evidence_gradient, left_out, left_out_loss
 from ..kernels import Kernel
+from ..likelihoods import Likelihood, OneOfMany, plain
 from ..likelihoods.classes import OneAgainstRest, against_rest
+from ..shards import Basis, Group
 from .model import Model
 from .objective import LearnedRows, ProjectedEvidence
 
 __all__ = ["RestEvidence"]
+
+_WANDERING = 1.0  # change, in deviations, of a few rows that go on changing sides: other rows are predicted as well
 
 
 class RestEvidence:
@@ -40,6 +46,11 @@ class RestEvidence:
             given = given._replace(kept=given.kept // len(active))
         self.machines = [ProjectedEvidence(given._replace(y=y), rows, tolerance) for y, rows in each]
 
+    def __copy__(self) -> "RestEvidence":
+        other = object.__new__(RestEvidence)
+        other.labels, other.select, other.machines = self.labels, self.select, [copy(one) for one in self.machines]
+        return other
+
     @property
     def dtype(self) -> str:
         """Precision of the products, the highest of all classes."""
@@ -58,23 +69,37 @@ class RestEvidence:
     def __call__(self, model: Model) -> tuple[float, Floats]:
         """Log evidence plus log prior, and the gradient in the steps of the model."""
         rest, evidence = cast(OneAgainstRest, model.likelihood), 0.0
-        by_kernel, by_bias = np.zeros(model.kernel.theta.size), np.zeros(rest.theta.size)
+        by_kernel, by_likelihood = np.zeros(model.kernel.theta.size), np.zeros(rest.theta.size)
         for c, machine in enumerate(self.machines):
             one = rest.of_class(c)
-            shards, basis, found = machine.settle(model.kernel, one)
+            shards, basis, found = self._settle(machine, model.kernel, one)
             gradient = evidence_gradient(shards, basis, model.kernel, one, found)
             by_kernel += gradient.kernel
-            by_bias[c] = gradient.likelihood[one.parameter_names.index("bias")]
+            by_likelihood[c] = gradient.likelihood[one.parameter_names.index("bias")]
+            if rest.lapse:
+                by_likelihood[-1] += gradient.likelihood[one.parameter_names.index("lapse")]
             evidence += found.log_evidence
         prior, prior_gradient = model.log_prior()
-        return evidence + prior, model.pull(np.concatenate([by_kernel, by_bias])) + prior_gradient
+        return evidence + prior, model.pull(np.concatenate([by_kernel, by_likelihood])) + prior_gradient
+
+    def _settle(self, machine: ProjectedEvidence, kernel: Kernel, one: Likelihood) -> tuple[Group, Basis, Inference]:
+        """Go on from the sites of the last evaluation; from nothing where labels may be wrong and that leads astray."""
+        try:
+            return machine.settle(kernel, one)
+        except NotConverged:
+            if not isinstance(plain(one), OneOfMany):
+                raise
+            machine.forget()
+            return machine.settle(kernel, one)
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out after calibration."""
         rest, known, evidence = cast(OneAgainstRest, model.likelihood), [], 0.0
         for c, machine in enumerate(self.machines):
             machine.active = self.select(c, model.kernel)
-            shards, _, found = machine.settle(model.kernel, rest.of_class(c))
+            if rest.lapse:
+                machine.forget()
+            shards, _, found = machine.settle(model.kernel, rest.of_class(c), lost=_WANDERING if rest.lapse else LOST)
             known.append(left_out(shards, found.beliefs, machine.given.group))
             evidence += found.log_evidence
         rows = LeftOut(np.stack(known, axis=2), self.labels, rest.take(self.machines[0].given.rows).weight)

@@ -184,6 +184,10 @@ class ProjectedEvidence:
         precision, b = np.sum(shards.map("latent_sites", self.given.rows), axis=0)
         self._sites = precision, b
 
+    def forget(self) -> None:
+        """Let the next evaluation begin without sites."""
+        self._sites = None
+
     def _raise(self) -> None:
         """Go on in double precision."""
         self.release()
@@ -195,15 +199,17 @@ class ProjectedEvidence:
             self._there.release()
         self._there = None
 
-    def settle(self, kernel: Kernel, likelihood: Likelihood, tolerance: float = 0.0) -> tuple[Group, Basis, Inference]:
+    def settle(
+        self, kernel: Kernel, likelihood: Likelihood, tolerance: float = 0.0, lost: float = LOST
+    ) -> tuple[Group, Basis, Inference]:
         """Run inference from the sites of the last evaluation; raise NotConverged where it leads nowhere."""
         shards, basis = self._projected(self.given.places.to_infer, kernel, likelihood)
         tolerance = max(self.tolerance, tolerance)
         found = infer(shards, tolerance=tolerance, max_sweeps=_MOST_SWEEPS, thorough=tolerance < _EXACT)
         if too_sharp(shards, basis, found.beliefs, self.dtype, SHARPEST_FOR_GRADIENTS):
             self._raise()
-            return self.settle(kernel, likelihood, tolerance)
-        if not (found.converged or found.sweeps[-1].change <= LOST):
+            return self.settle(kernel, likelihood, tolerance, lost)
+        if not (found.converged or found.sweeps[-1].change <= lost):
             raise NotConverged("the sites do not settle at these parameters")
         if found.converged:
             self._keep(shards)
@@ -234,7 +240,11 @@ class CoupledEvidence(ProjectedEvidence):
             self._raise()
             return self._infer(model)
         self._highest = max(self._highest, found.log_evidence)
-        if found.converged and found.log_evidence > self._highest - _FAR * abs(self._highest):
+        if (
+            likelihood.lapse
+        ):  # each time from nothing: sites that believed a label lead to others than those that did not
+            self.forget()
+        elif found.converged and found.log_evidence > self._highest - _FAR * abs(self._highest):
             self._keep(shards)
         return shards, basis, found
 

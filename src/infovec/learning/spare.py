@@ -7,12 +7,14 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from .._types import Floats
+from ..errors import InfovecError
 from ..likelihoods import Likelihood, plain
+from ..likelihoods.classes import ClassLikelihood
 from .leaving_out import LeavesOut, loss_of
 from .model import Model
 from .optimise import Climbed, Step, optimise, value_at
 
-__all__ = ["MOST_FOR_SPARE", "enough_for_spare", "has_spare", "put_back", "take_up", "to_begin_with"]
+__all__ = ["MOST_FOR_SPARE", "enough_for_spare", "has_spare", "put_back", "still_pays", "take_up", "to_begin_with"]
 
 
 class _Way(NamedTuple):
@@ -33,7 +35,7 @@ _SHORT = -1.0  # step of a length scale, from where it began, by which a functio
 MOST_FOR_SPARE = 2 * 2 * _ITERATIONS  # evaluations
 
 
-def enough_for_spare(likelihood: Likelihood, n: int) -> bool:
+def enough_for_spare(likelihood: Likelihood | ClassLikelihood, n: int) -> bool:
     """Whether n rows are enough to tell a likelihood with such a parameter from one without."""
     name = plain(likelihood).spare
     return name in _WAYS and n >= _WAYS[name].fewest
@@ -41,9 +43,9 @@ def enough_for_spare(likelihood: Likelihood, n: int) -> bool:
 
 def has_spare(model: Model) -> bool:
     """Whether the likelihood has a parameter that is zero and may turn out to be needed: others of it are learned."""
-    likelihood = plain(model.likelihood) if isinstance(model.likelihood, Likelihood) else None
+    likelihood = plain(model.likelihood)
     moves = bool(np.any(model.group[model.kernel.theta.size :] >= 0))
-    return moves and likelihood is not None and likelihood.spare in _WAYS and not getattr(likelihood, likelihood.spare)
+    return moves and likelihood.spare in _WAYS and not getattr(likelihood, likelihood.spare)
 
 
 def take_up(
@@ -101,3 +103,13 @@ def put_back(objective: LeavesOut, model: Model, level: float) -> Model | None:
     """Return the model without that parameter, if it does not pay any more; else None."""
     clean, way = model.without_spare(), _WAYS[plain(model.likelihood).spare]
     return clean if value_at(copy(objective), clean) > level - way.price else None
+
+
+def still_pays(objective: LeavesOut, model: Model, before: Model) -> bool:
+    """Whether that parameter pays with more active rows, too, beside the model that was found without it."""
+    try:
+        level, loss = copy(objective).left_out(model)
+        without, loss_without = copy(objective).left_out(before)
+    except (InfovecError, np.linalg.LinAlgError):
+        return False
+    return level > without + _WAYS[plain(model.likelihood).spare].price and loss < loss_without

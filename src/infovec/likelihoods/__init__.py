@@ -8,6 +8,7 @@ from .laplace import Laplace
 from .lapse import Lapsing
 from .logit import Logit
 from .null_category import NullCategory
+from .one_of_many import OneOfMany
 from .ordinal import Ordinal
 from .poisson import Poisson
 from .probit import Probit
@@ -24,6 +25,7 @@ __all__ = [
     "Log",
     "Logit",
     "NullCategory",
+    "OneOfMany",
     "Ordinal",
     "Poisson",
     "Prediction",

@@ -39,19 +39,18 @@ class Lapsing(Discrete):
     """The transforms of the other parameters."""
 
     def __post_init__(self) -> None:
-        most = 1.0 - 1.0 / len(self.labels)
-        if not (isinstance(self.lapse, Real) and 0.0 <= self.lapse < most):
-            raise ParameterError(
-                f"{type(self).__name__}: lapse must be a number from 0 to below {most:g}, where labels say nothing, "
-                f"got {self.lapse!r}"
-            )
-        object.__setattr__(self, "lapse", float(self.lapse))
+        object.__setattr__(self, "lapse", checked_lapse(type(self).__name__, self.lapse, self.n_labels))
         super().__post_init__()
+
+    @property
+    def n_labels(self) -> int:
+        """C, of how many a wrong label is any."""
+        return len(self.labels)
 
     @property
     def transforms(self) -> Mapping[str, Transform]:
         """Those of the likelihood, and of the lapse where there is one."""
-        return {**self._clean, "lapse": Rate(1.0 - 1.0 / len(self.labels))} if self.lapse else self._clean
+        return {**self._clean, "lapse": Rate(most_lapse(self.n_labels))} if self.lapse else self._clean
 
     @property
     def log_concave(self) -> bool:  # type: ignore[override]
@@ -80,19 +79,21 @@ class Lapsing(Discrete):
     @property
     def shares(self) -> tuple[float, float]:
         """What the probability of a label is made of: a constant, and a multiple of that of a label that is right."""
-        each = self.lapse / (len(self.labels) - 1)
-        return each, 1.0 - each * len(self.labels)
+        return shares_of(self.lapse, self.n_labels)
+
+    def constant(self, y: Floats) -> float | Floats:
+        """Return the constant for given labels."""
+        return self.shares[0]
 
     def log_prob(self, y: Floats, f: Floats) -> Floats:
         clean = self.clean_log_prob(y, f)
         if not self.lapse:
             return clean
-        each, rest = self.shares
-        return np.logaddexp(np.log(each), np.log(rest) + clean)
+        return np.logaddexp(np.log(self.constant(y)), np.log(self.shares[1]) + clean)
 
     def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
         clean = self.clean_tilted(y, mean, var)
-        return mixed(clean, *self.shares)[0] if self.lapse else clean
+        return mixed(clean, self.constant(y), self.shares[1])[0] if self.lapse else clean
 
     def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
         if not self.lapse:
@@ -104,18 +105,43 @@ class Lapsing(Discrete):
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         r"""Gradient of log Z in theta, in the lapse the last.
 
-        .. math:: \frac{\partial \log Z}{\partial \epsilon} = \frac{1 - C Z_0}{(C - 1) Z}.
+        With a the constant of the label,
+
+        .. math:: \frac{\partial \log Z}{\partial \epsilon}
+                  = \frac{1}{Z} \Bigl(\frac{a}{\epsilon} - \frac{C}{C - 1} Z_0\Bigr).
         """
         slopes = self.clean_slopes(y, mean, var)
         if self.lapse:
-            clean, others = self.clean_tilted(y, mean, var), len(self.labels) - 1
-            tilted, share = mixed(clean, *self.shares)
+            clean, each = self.clean_tilted(y, mean, var), self.constant(y)
+            tilted, share = mixed(clean, each, self.shares[1])
             slopes = {name: share * slope for name, slope in slopes.items()}
-            slopes["lapse"] = (np.exp(-tilted.log_z) - (others + 1) * np.exp(clean.log_z - tilted.log_z)) / others
+            falls = (1.0 - self.shares[1]) / self.lapse * np.exp(clean.log_z - tilted.log_z)
+            slopes["lapse"] = each / self.lapse * np.exp(-tilted.log_z) - falls
         return self._gradient(slopes)
 
 
-def mixed(clean: Tilted, each: float, rest: float) -> tuple[Tilted, Floats]:
+def most_lapse(n_labels: int) -> float:
+    """Share of wrong labels with which labels say nothing."""
+    return 1.0 - 1.0 / n_labels
+
+
+def checked_lapse(name: str, lapse: object, n_labels: int) -> float:
+    """Return a lapse that can be one; refuse any other."""
+    most = most_lapse(n_labels)
+    if not (isinstance(lapse, Real) and 0.0 <= float(lapse) < most):
+        raise ParameterError(
+            f"{name}: lapse must be a number from 0 to below {most:g}, where labels say nothing, got {lapse!r}"
+        )
+    return float(lapse)
+
+
+def shares_of(lapse: float, n_labels: int) -> tuple[float, float]:
+    """Return the constant of a label, and what the probability of one that is right is multiplied with."""
+    each = lapse / (n_labels - 1)
+    return each, 1.0 - each * n_labels
+
+
+def mixed(clean: Tilted, each: float | Floats, rest: float) -> tuple[Tilted, Floats]:
     r"""Moments where a constant is added to a multiple of a likelihood, and the share r that the latter has in Z.
 
     .. math:: Z = a + k Z_0, \qquad r = \frac{k Z_0}{Z}, \qquad g = r g_0, \qquad \nu = r \nu_0 - r (1 - r) g_0^2

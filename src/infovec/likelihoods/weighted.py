@@ -199,15 +199,15 @@ class Weighted(Likelihood):
             )
 
 
-def plain(likelihood: Likelihood) -> Likelihood:
+def plain(likelihood: Any) -> Any:
     """Return a likelihood without its weights."""
     return likelihood.likelihood if isinstance(likelihood, Weighted) else likelihood
 
 
-def with_spare(likelihood: Likelihood, value: float) -> Likelihood:
+def with_spare(likelihood: Any, value: float) -> Any:
     """Return a likelihood, weighted or not, with another value of its ``spare`` parameter."""
     inside = plain(likelihood)
-    changed: Likelihood = replace(inside, **{inside.spare: value})
+    changed = replace(inside, **{inside.spare: value})
     if not isinstance(likelihood, Weighted):
         return changed
     return _unchecked(replace(likelihood, likelihood=changed, weight=1.0), likelihood.weight)

@@ -161,6 +161,7 @@ class FactorisedAgainstRest(AgainstRest):
 
     all_rows = False
     may_move = False
+    may_lapse = False
     refinable = Refine(exchange=True, by_evidence=True, sweeps=True)
 
 

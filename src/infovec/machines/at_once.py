@@ -34,6 +34,7 @@ class AtOnce(CoupledClasses):
     """A factorised posterior of coupled classes."""
 
     all_rows = False
+    may_lapse = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

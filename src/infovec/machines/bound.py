@@ -29,6 +29,8 @@ __all__ = ["Bound", "BoundRows"]
 class BoundClasses(CoupledClasses):
     """The multivariate probit with a posterior over auxiliary variables and functions, not sites by moments."""
 
+    may_lapse = False
+
     @property
     def probit(self) -> MultivariateProbit:
         """The likelihood."""

@@ -6,6 +6,7 @@ from typing import Unpack
 import numpy as np
 
 from .._types import Inputs, Rows
+from ..errors import ParameterError
 from ..inference.bound import classes_by_kernel, maximise_bound, project
 from ..kernels import Kernel
 from ..likelihoods.classes import MultivariateProbit
@@ -47,8 +48,7 @@ def fit_variational(
         How rows are selected, and the precision of products over all rows; see ``select``.
     """
     labels = np.asarray(labels, dtype=np.intp)
-    if likelihood is None:
-        likelihood = MultivariateProbit(np.zeros(int(labels.max()) + 1))
+    likelihood = _of_right_labels(likelihood, labels)
     if active is None and n_active >= len(labels):
         active = np.arange(len(labels))
     if active is None:
@@ -73,10 +73,16 @@ def fit_variational_rows(
         As for ``fit_variational``.
     """
     labels = np.asarray(labels, dtype=np.intp)
-    if likelihood is None:
-        likelihood = MultivariateProbit(np.zeros(int(labels.max()) + 1))
+    likelihood = _of_right_labels(likelihood, labels)
     found = select(X, labels, kernels, likelihood, n_active, **choosing)
     return _factorised(X, labels, kernels, likelihood, found)
+
+
+def _of_right_labels(likelihood: MultivariateProbit | None, labels: Rows) -> MultivariateProbit:
+    """Return the likelihood that was given, or one without biases; refuse what the bound does not know."""
+    if likelihood is not None and likelihood.lapse:
+        raise ParameterError("the variational bound takes labels as right; give it MultivariateProbit without lapse")
+    return MultivariateProbit(np.zeros(int(labels.max()) + 1)) if likelihood is None else likelihood
 
 
 def _projected(

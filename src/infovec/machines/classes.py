@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..learning import Model, Step, refine_scales
-from ..likelihoods import Probit
+from ..likelihoods import OneOfMany, Probit, plain
 from ..likelihoods.classes import ClassLikelihood, against_rest
 from ..selection import Driver, InTurns
 from .one_function import FactorisedFunction, OneFunction, ProjectedFunction
@@ -30,6 +30,11 @@ class ProjectedAgainstRest(ProjectedFunction):
     moves_alone = True
     fewest_sweeps = 4  # of a class whose turn comes when time is up: without any it would know nothing
 
+    @property
+    def starts_from_sites(self) -> bool:
+        """Not where labels may be wrong: sites of rows one by one, some of them believed, lead sweeps far astray."""
+        return super().starts_from_sites and not isinstance(plain(self.likelihood), OneOfMany)
+
 
 @dataclass(frozen=True)
 class ClassMachine(Staged):
@@ -44,6 +49,11 @@ class ClassMachine(Staged):
     def __post_init__(self) -> None:
         if self.choices.rule.by_gain:
             raise ParameterError("score='projected_gain' is for two classes; leave out score for more")
+        if self.likelihood.lapse and not self.may_lapse:
+            raise ParameterError(
+                "labels that may be wrong, lapse, are for approximation='projected' and multi_class='ovr', 'probit' or "
+                "'softmax'; leave out lapse, or choose one of these"
+            )
 
     @property
     def n_functions(self) -> int:

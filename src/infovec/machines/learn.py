@@ -94,6 +94,8 @@ def _search(machine: Machine, model: Model, deadline: Deadline, learning: Learni
 def _learn_each(machine: AgainstRest, tied: bool, deadline: Deadline, learning: Learning) -> Learned[AgainstRest]:
     """A kernel and a bias for every class, by its own machine against the rest, each in its share of the time."""
     C, found = machine.n_functions, list[Learned[OneFunction]]()
+    if machine.likelihood.lapse:  # the same for all classes, which do not know of each other here
+        learning = replace(learning, fixed=(*learning.fixed, "likelihood.lapse"))
     for c in range(C):
         if found and deadline.listener.reason:
             break

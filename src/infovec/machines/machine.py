@@ -61,6 +61,8 @@ class Machine(ABC):
     """What can follow its selection."""
     may_move: ClassVar[bool] = False
     """Whether active inputs of this kind of machine can move after selection."""
+    may_lapse: ClassVar[bool] = True
+    """Whether labels may be wrong."""
     moves_alone: ClassVar[bool] = False
     """Whether they move while the parameters stay as they are, which others share."""
     all_rows: ClassVar[bool]

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..criteria import pair_evidence, refine_pairs
+from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods.classes import ClassLikelihood
 from ..posterior import FactorisedPosterior
@@ -86,6 +87,8 @@ def fit_factorised(
         See ``select_pairs``.
     """
     labels = np.asarray(labels, dtype=np.intp)
+    if likelihood.lapse:
+        raise ParameterError(f"fit_factorised takes labels as right; give it {type(likelihood).__name__} without lapse")
     wanted = n_active * likelihood.n_classes
     sites = select_pairs(X, labels, kernels, likelihood, wanted, **choosing)
     converged = False

@@ -149,15 +149,16 @@ def prepare(
     machine = kind(
         Data(X, y, sample, priority, held_back, sample.group, families=families), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
-        Choices(settings.rule, blur, Doubt(calibrate, settings.spare and _is_told(likelihood, n), named=settings.spare),
+        Choices(settings.rule, blur,
+                Doubt(calibrate, settings.spare and _is_told(kind, likelihood, n), named=settings.spare),
                 settings.keep, places, settings.dtype, settings.refine, Moving(settings.move, settings.learning)),
     )  # fmt: skip
     return machine.sufficient()
 
 
-def _is_told(likelihood: Likelihood | ClassLikelihood, n: int) -> bool:
+def _is_told(kind: type[Machine], likelihood: Likelihood | ClassLikelihood, n: int) -> bool:
     """Whether rows are enough to tell that some labels are wrong, or that counts scatter."""
-    return isinstance(likelihood, Likelihood) and enough_for_spare(likelihood, n)
+    return (isinstance(likelihood, Likelihood) or kind.may_lapse) and enough_for_spare(likelihood, n)
 
 
 def _blurs(kernel: Kernel, likelihood: Likelihood | ClassLikelihood, learns: bool, calibrate: bool) -> bool:

@@ -23,6 +23,7 @@ from ..learning import (
     put_back,
     separate,
     starts,
+    still_pays,
     take_up,
     value_at,
 )
@@ -94,6 +95,7 @@ class _Search:
         self.free = unguided(model)
         self.looks_for_spare, self.taken_up = machine.choices.doubt.spare, False
         self.earliest: Model | None = None  # found in the first stage
+        self.without = model  # what was found before something was taken up
 
     def watch(self, step: Step) -> bool:
         return self.course.tell(self.part.shown(step))
@@ -160,12 +162,17 @@ class _Search:
         if found is None:
             self.steps += map(self.part.shown, more)
             return
+        self.without = self.model
         self.model, steps, self.curvature = found
         self.taken_up, self.earliest, self.level = True, self.model, max(step.criterion for step in steps)
         self._note(steps)
 
     def _put_back(self, objective: Objective, stage: Stage) -> None:
-        """Go on without wrong labels, or scatter, if they pay no longer."""
+        """Go on without wrong labels, or scatter, if they pay no longer; where nothing moves here, as before."""
+        if not stage.iterations:
+            if not still_pays(objective, self.model, self.without):
+                self.model, self.taken_up, self.curvature = self.without, False, Curvature()
+            return
         found = put_back(objective, self.model, self.level)
         if found is not None:
             self.model, self.curvature, self.taken_up, self.level = found, Curvature(), False, -np.inf

@@ -42,13 +42,18 @@ def probability(
 
 def _unshifted(g: Graph, likelihood: Likelihood | ClassLikelihood, mean: str, var: str, prior: float) -> str:
     if isinstance(likelihood, ClassLikelihood):
-        return _of_many(g, likelihood, mean, var, prior)
+        found, (each, rest) = _of_many(g, likelihood, mean, var, prior), likelihood.shares
+    else:
+        found, (each, rest) = _of_one(g, likelihood, mean, var), cast(Lapsing, likelihood).shares
+    return g.plus(g.times(found, rest), each) if each else found
+
+
+def _of_one(g: Graph, likelihood: Likelihood, mean: str, var: str) -> str:
+    """Probabilities between the cuts, of labels that are right."""
     below = _cumulative(g, likelihood, mean, var)
     zero = g.times(g.do("Unsqueeze", mean, g.constant(np.array([1]))), 0.0)
     lower, upper = g.do("Concat", zero, below, axis=1), g.do("Concat", below, g.plus(zero, 1.0), axis=1)
-    found = g.do("Sub", upper, lower)
-    each, rest = cast(Lapsing, likelihood).shares
-    return g.plus(g.times(found, rest), each) if each else found
+    return g.do("Sub", upper, lower)
 
 
 def _cumulative(g: Graph, likelihood: Likelihood, mean: str, var: str) -> str:
@@ -70,7 +75,7 @@ def _cumulative(g: Graph, likelihood: Likelihood, mean: str, var: str) -> str:
 
 
 def _of_many(g: Graph, likelihood: ClassLikelihood, mean: str, var: str, prior: float) -> str:
-    """Weights of the classes to the power that was calibrated, normalised."""
+    """Weights of the classes to the power that was calibrated, normalised: of labels that are right."""
     shifted, counted = g.plus(mean, likelihood.bias), g.times(var, likelihood.spread)
     if type(likelihood) is OneAgainstRest:
         log_weights = log_odds(g, g.do("Div", shifted, g.do("Sqrt", g.plus(counted, 1.0))))

@@ -83,7 +83,8 @@ class CoupledShard(OnRowsOfClasses, WithSites[Floats]):
     def traits(self) -> Traits:
         """Return what inference must know."""
         likelihood, n = self.likelihood, len(self.rows)
-        return Traits(n, likelihood.n_classes, self.dtype, self.whole, False, True)
+        lapses = likelihood.lapse > 0.0
+        return Traits(n, likelihood.n_classes, self.dtype, self.whole, False, not lapses, lapses)
 
     def sharpness(self, common: float, sharpest: float) -> Floats:
         """How many rows have sharper sites than that, and how many there are; a row counts by its share of classes."""
@@ -147,7 +148,7 @@ class CoupledShard(OnRowsOfClasses, WithSites[Floats]):
 
         @np.errstate(over="ignore", invalid="ignore")
         def add(chunk: slice) -> None:
-            counts = ~(self.precision[chunk] <= 0.0)
+            counts = self.precision[chunk] != 0.0
             here = np.flatnonzero(counts.any(axis=1))
             with self._work() as work:
                 self._add(total, self.features(chunk), here, chunk, counts[here], work, lock)
@@ -162,15 +163,17 @@ class CoupledShard(OnRowsOfClasses, WithSites[Floats]):
         self, total: Floats, V: Floats, here: Rows, chunk: slice, counts: Floats, work: Floats, lock: Lock
     ) -> None:
         """Add the sites of some rows of a chunk; of a class only those that count."""
-        root = np.sqrt(self.precision[chunk][here]).astype(self.dtype)
+        pi = self.precision[chunk][here]
+        root = np.sqrt(np.abs(pi)).astype(self.dtype)
         for c in range(len(total)):
-            some = np.flatnonzero(counts[:, c])
-            if some.size:
-                W = np.take(V, here[some], axis=0, out=work[0, : len(some)], mode="clip")
-                W *= root[some, c, None]
-                part = W.T @ W
-                with lock:
-                    total[c] += part
+            for sign, side in ((1.0, ~(pi[:, c] < 0.0)), (-1.0, pi[:, c] < 0.0)):
+                some = np.flatnonzero(counts[:, c] & side)
+                if some.size:
+                    W = np.take(V, here[some], axis=0, out=work[0, : len(some)], mode="clip")
+                    W *= root[some, c, None]
+                    part = sign * (W.T @ W)
+                    with lock:
+                        total[c] += part
 
     def cavity(self, at: Rows, V: Floats, mean: Floats, solve: Sequence[Solver], work: Floats) -> Cavity:
         """Marginals and cavities of the projections of some rows, for all classes: shape (len(at), C)."""
@@ -220,7 +223,7 @@ class CoupledShard(OnRowsOfClasses, WithSites[Floats]):
                 cavity = self.cavity(at, some, mean, solve, work[0])
                 step, influence = self._update(at, cavity, damping, tied)
                 moves = np.maximum(np.abs(step), pace * np.abs(influence)).max(axis=(0, 2)) >= still
-                counts = self.precision[at] * cavity.var > _FAINT
+                counts = np.abs(self.precision[at]) * cavity.var > _FAINT
                 for total, which in ((open_, moves), (settled, ~moves)):
                     self._add(total, V, here[which], chunk, counts[which], work, lock)
             self.open[at] = moves
@@ -243,7 +246,7 @@ class CoupledShard(OnRowsOfClasses, WithSites[Floats]):
         self.log_site[at] = k[:, 0] * (tilted.log_z - log_site_integral(pi / k, b / k, cavity).sum(axis=1))
         # by which the cavity is off when the force becomes g
         lag = cavity.cavity_mean + cavity.cavity_var * tilted.g - cavity.mean
-        ties, own_var = self._ties[at], self._own_var[at] = _star(labels, tilted.nu, cavity.cavity_var)
+        ties, own_var = self._ties[at], self._own_var[at] = _star(labels, np.maximum(tilted.nu, 0.0), cavity.cavity_var)
         missing = k * (tilted.g + (_fall(lag, labels, ties, own_var) if tied else one * lag)) - alpha
         self.precision[at] = pi + damping * (precision - pi)
         self.b[at] = alpha + damping * missing + self.precision[at] * cavity.mean

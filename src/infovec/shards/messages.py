@@ -120,6 +120,7 @@ class Traits(NamedTuple):
     whole: bool  # whether all of V is kept, not made anew in every sweep
     conjugate: bool  # whether sites are the likelihood itself
     log_concave: bool
+    lapses: bool = False  # whether labels may be wrong
 
 
 class Marginals(NamedTuple):

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..kernels import Kernel
-from ..likelihoods import Likelihood, Site, Tilted
+from ..likelihoods import Likelihood, Site, Tilted, plain
 from ..likelihoods.parts import in_parts
 from ..numerics.cholesky import row_solver
 from ..runtime import for_each, n_threads
@@ -78,7 +78,8 @@ class ProjectedShard(OnRows, WithSites[Sums]):
     def traits(self) -> Traits:
         """Return what inference must know."""
         likelihood = self.likelihood
-        return Traits(len(self.y), 1, self.dtype, self.whole, likelihood.conjugate, likelihood.log_concave)
+        lapses = getattr(plain(likelihood), "lapse", 0.0) > 0.0
+        return Traits(len(self.y), 1, self.dtype, self.whole, likelihood.conjugate, likelihood.log_concave, lapses)
 
     def sharpness(self, common: float, sharpest: float) -> Floats:
         """How many rows have sharper sites than that, and how many there are."""

@@ -127,6 +127,6 @@ def _by_features(V: Floats, pull: Floats, precision: Floats, S: Floats, w: Float
     G = pull.astype(V.dtype) - (2.0 * w).astype(V.dtype)[:, None] * V
     pi = precision.astype(V.dtype)
     for c, S_c in enumerate(S):
-        some = np.flatnonzero(pi[:, c] > 1e-9 * pi[:, c].max(initial=0.0))
+        some = np.flatnonzero(np.abs(pi[:, c]) > 1e-9 * np.abs(pi[:, c]).max(initial=0.0))
         G[some] -= pi[some, c, None] * (V[some] @ S_c)
     return G

@@ -52,7 +52,7 @@ Race: TypeAlias = MultivariateProbit | AgainstZero
 
 def as_race(likelihood: Likelihood | MultivariateProbit) -> Race:
     """Return a likelihood as the bound takes it."""
-    if isinstance(likelihood, MultivariateProbit):
+    if isinstance(likelihood, MultivariateProbit) and not likelihood.lapse:
         return likelihood
     if not isinstance(likelihood, Probit) or likelihood.slope != 1.0 or likelihood.lapse:
         raise ParameterError(f"the variational bound is about probits of slope one without a lapse, not {likelihood!r}")

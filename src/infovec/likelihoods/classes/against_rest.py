@@ -8,6 +8,7 @@ import numpy as np
 from ..._types import Floats, Rows
 from ...numerics.normal import hazard, hazard_excess, log_ndtr
 from ..base import Discrete
+from ..one_of_many import OneOfMany
 from ..probit import Probit
 from ..weighted import WeightedDiscrete
 from .base import ClassLikelihood
@@ -31,6 +32,9 @@ class OneAgainstRest(ClassLikelihood):
     prediction is that given that exactly one class is said yes to: the odds of the classes, normalised,
 
     .. math:: P(y) \propto \frac{q_y}{1 - q_y}, \qquad q_c = \Phi\Bigl(\frac{\mu_c + p_c}{\sqrt{1 + \sigma_c^2}}\Bigr).
+
+    Where labels may be wrong each of the C probits knows of it (``OneOfMany``), and the prediction is that of the class
+    which is the right one, some of whose labels are then wrong.
     """
 
     spreads: ClassVar[bool] = True
@@ -39,29 +43,41 @@ class OneAgainstRest(ClassLikelihood):
         return np.where(labels[:, None] == np.arange(self.n_classes), 1.0, -1.0)
 
     def log_prob(self, labels: Rows, f: Floats) -> Floats:
+        if self.lapse:
+            each = zip(self._each(), self._signs(labels).T, f.T, strict=True)
+            return np.sum([one.log_prob(sign, values) for one, sign, values in each], axis=0)
         log_prob = np.asarray(log_ndtr(self._signs(labels) * (f + self.bias)).sum(axis=1))
         return log_prob if self.weight is None else self.weight * log_prob
 
     def tilted(self, labels: Rows, mean: Floats, var: Floats) -> ClassMoments:
-        if self.weight is not None:
-            return self._weighted(self._signs(labels), mean, var, self.weight)
+        if self.weight is not None or self.lapse:
+            return self._one_by_one(self._signs(labels), mean, var)
         c = self._signs(labels) / np.sqrt(1.0 + var)
         u = c * (mean + self.bias)
         h = hazard(u)
         return ClassMoments(log_ndtr(u).sum(axis=1), c * h, c**2 * h * hazard_excess(u, h))
 
-    def _weighted(self, signs: Floats, mean: Floats, var: Floats, weight: Floats) -> ClassMoments:
-        """Moments of every probit to the power of the weights."""
-        classes = [
-            WeightedDiscrete(Probit(float(p)), weight).tilted(signs[:, c], mean[:, c], var[:, c])
-            for c, p in enumerate(self.bias)
-        ]
+    def _one_by_one(self, signs: Floats, mean: Floats, var: Floats) -> ClassMoments:
+        """Moments of every probit, to the power of the weights if there are some."""
+        classes = [one.tilted(signs[:, c], mean[:, c], var[:, c]) for c, one in enumerate(self._each())]
         log_z, g, nu = (np.stack(part, axis=1) for part in zip(*classes, strict=True))
         return ClassMoments(log_z.sum(axis=1), g, nu)
 
+    def _each(self) -> list[Discrete]:
+        return [self.of_class(c) for c in range(self.n_classes)]
+
+    def d_log_z(self, labels: Rows, mean: Floats, var: Floats, tilted: ClassMoments) -> Floats:
+        """Gradient of log Z in theta: every class has a bias of its own, and all have the same lapse."""
+        if not self.lapse:
+            return super().d_log_z(labels, mean, var, tilted)
+        signs = self._signs(labels)
+        lapse = [one.d_log_z(signs[:, c], mean[:, c], var[:, c])[-1] for c, one in enumerate(self._each())]
+        return np.stack([*tilted.g.T, np.sum(lapse, axis=0)])
+
     def of_class(self, c: int) -> Discrete:
         """Return the likelihood of one class against the rest, with the weights of the rows."""
-        probit = Probit(float(self.bias[c]))
+        bias = float(self.bias[c])
+        probit = OneOfMany(bias, lapse=self.lapse, classes=self.n_classes) if self.lapse else Probit(bias)
         return probit if self.weight is None else WeightedDiscrete(probit, self.weight)
 
     def log_weights(self, mean: Floats, var: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """One class against the rest, where the class of some rows is not known."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,6 +37,7 @@ class NullAgainstRest(OneAgainstRest):
 
     width: float = 1.0
     missing: float = 0.5
+    spare: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,7 +8,7 @@ import numpy as np
 from ..._types import Floats, Rows
 from ...numerics.normal import hazard, hazard_excess, log_ndtr
 from .base import RaceLikelihood
-from .winner import Noise, Shape
+from .winner import Noise, Shape, moments
 
 __all__ = ["MultivariateProbit"]
 
@@ -56,5 +56,5 @@ class MultivariateProbit(RaceLikelihood):
 
     noise: ClassVar[Noise] = _Normal()
 
-    def log_prob(self, labels: Rows, f: Floats) -> Floats:
-        return self.copies * self.tilted(labels, f, np.zeros_like(f)).log_z
+    def log_prob_of_right(self, labels: Rows, f: Floats) -> Floats:
+        return moments(self.noise, labels, f + self.bias, np.zeros_like(f)).log_z

@@ -148,5 +148,5 @@ class Softmax(RaceLikelihood):
 
     noise: ClassVar[Noise] = _Gumbel()
 
-    def log_prob(self, labels: Rows, f: Floats) -> Floats:
-        return self.copies * log_softmax(f + self.bias, axis=1)[np.arange(len(labels)), labels]
+    def log_prob_of_right(self, labels: Rows, f: Floats) -> Floats:
+        return np.asarray(log_softmax(f + self.bias, axis=1)[np.arange(len(labels)), labels])
