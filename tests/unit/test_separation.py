@@ -65,7 +65,7 @@ def test_a_scale_that_brings_less_than_its_price_is_not_taken():
         found, steps = separate(objective(gain), at_best, 3, 100, -gain * 2.0 / 3.0, 1.0)
         assert (found is not None) == taken
         assert found is None or found.model.size == model.size + 2
-        told = alike([Step(0.0, at_best.theta), *steps], model, 3, apart=taken)
+        told = alike([Step(0.0, at_best.theta), *steps], model, apart=taken)
         assert {step.theta.size for step in told} == {model.size + 2 * taken}
         np.testing.assert_allclose(told[-1].theta[-2:], steps[-1].theta[-2:])  # of variance and noise
         if not taken:
