@@ -13,6 +13,7 @@ from .columns import On
 from .constant import Bias, White
 from .dot_product import DotProduct
 from .embedding import Embedding, Relevance, Standardised
+from .grouped import Grouped
 from .stationary import Stationary
 from .tasks import ByTask
 
@@ -61,6 +62,8 @@ def _weights(kernel: Kernel, around: Floats | None, p: int) -> Iterator[Floats]:
             yield np.asarray(1.0 if inside is None else inside) * (1.0 if around is None else around)
     elif isinstance(kernel, Categorical):
         yield np.asarray(kernel.relevance)
+    elif isinstance(kernel, Grouped):
+        yield from _weights(kernel.whole, around, p)
     elif isinstance(kernel, On):
         at = [int(c) for c in kernel.columns]
         for weight in _weights(

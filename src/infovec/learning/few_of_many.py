@@ -24,7 +24,7 @@ FEWEST_TO_SCREEN = 64  # columns, beyond which those that say something are look
 _ROWS = 40  # at least
 _ROUNDS = 10  # at most
 _NEW, _CLEAREST, _PAIRS = 4, 2, 2  # columns by slope and by residuals, and pairs of such, that each of them lets in
-_TRIED = 16  # columns that are tried one by one beside those that were found
+_TRIED, _BENT = 12, 2  # columns that are tried one by one beside those that were found, and the best of them
 _CHANCE = 0.9  # of what the best of columns that say nothing reaches
 _SINGLY = 10  # columns that are ranked by what the evidence loses without each of them
 _LEARN, _ROUND, _LAST = 20, 8, 30  # iterations with new columns, with fewer of them, and in the end
@@ -33,6 +33,7 @@ _LONG = 30.0  # times the distance of two rows in units of spread: a length scal
 _LONGER = 2.0  # times the usual length scale, with which a column begins beside those that were found
 _SCATTER = 1.0  # of what one row left out gains or loses: chance has more of a say where rows are few
 _SHORT = 2.0  # times the spread of a column: a length scale by which it can bend
+_BEHIND = 2.0  # prices of a column by which a model may be behind that of all columns, to go on
 _GAIN = 1.0  # by which a round must make the model worth more
 MOST_FOR_SCREENING = _ROUNDS * (2 * _LEARN + 10 * 2 * _ROUND) + 2 * _LAST  # evaluations
 
@@ -97,13 +98,12 @@ def few_of_many(
     watch : callable, optional
         Told of every evaluation.
     """
-    search = _Search(objective, model, watch)
+    search = _Search(objective, model, level, watch)
     found = search.run()
-    if found is None:
+    if found is None or found.worth <= level:
         return None, search.steps
     n, p = objective.X.shape
-    brings = n * (loss_of(copy(objective), model) - loss_of(found.objective, found.model))
-    if found.worth <= level or brings <= price(len(found.columns), p) + _SCATTER * np.sqrt(n):
+    if search.brings(found) <= price(len(found.columns), p) + _SCATTER * np.sqrt(n):
         return None, search.steps
     there = replace(found.model, kernel=on_columns(found.model.kernel, found.columns))
     return Climbed(there, search.steps, Curvature()), [*search.steps, Step(found.worth, there.theta)]
@@ -132,8 +132,9 @@ class _New(NamedTuple):
 class _Search:
     """Rounds of screening, learning and dropping."""
 
-    def __init__(self, objective: OfColumns, model: Model, watch: Callable[[Step], bool] | None) -> None:
-        self.objective, self.tied, self.watch = objective, model.scales, watch
+    def __init__(self, objective: OfColumns, model: Model, level: float, watch: Callable[[Step], bool] | None) -> None:
+        self.objective, self.tied, self.level, self.watch = objective, model.scales, level, watch
+        self.before = loss_of(copy(objective), model)
         self.steps, self.ended = list[Step](), False
         begun, self.p = model.with_theta(model.begun), objective.X.shape[1]
         self.kernel, self.likelihood = begun.kernel, begun.likelihood
@@ -150,7 +151,13 @@ class _Search:
             if found is not None and again.worth <= found.worth + _GAIN:
                 break
             found = again
+            if found.worth < self.level - _BEHIND * price(1, self.p) or self.brings(found) <= 0.0:
+                return None
         return None if found is None else self._climbed(found.columns, found.objective, found.model, _LAST)
+
+    def brings(self, found: _Found) -> float:
+        """Return what rows left out gain, all together."""
+        return self.objective.X.shape[0] * (self.before - loss_of(copy(found.objective), found.model))
 
     def _first(self) -> _New:
         """Return the columns to begin with; none if they promise no more than chance."""
@@ -162,25 +169,23 @@ class _Search:
         return _New(columns, np.zeros(len(columns), dtype=bool))
 
     def _further(self, found: _Found) -> _New:
-        """Return columns to let in beside those that were found, of many that were tried one by one.
+        """Return columns to let in beside those that were found: by slope, and the best of some that are tried.
 
-        To a long length scale a column along which the function goes up and down says next to nothing; so each is tried
-        with a short one too.
+        To a long length scale a column along which the function goes up and down says next to nothing; so they are
+        tried with a short one, one by one.
         """
         slopes, single, pairs, clear = self._screened(found)
         tried = np.union1d(_best(slopes, _TRIED), _best(single, _CLEAREST))
-        values = np.array([[self._with(found, j, short) for short in (False, True)] for j in tried]).reshape(-1, 2)
-        level = value_at(found.objective, found.model) - found.model.log_prior()[0]
-        best = np.argsort(-values.max(axis=1), kind="stable")[:_NEW]
-        best = best[values[best].max(axis=1) > level]
-        partners = np.setdiff1d(pairs[clear > _CHANCE].ravel(), [*tried[best], *found.columns])
-        short = values[best, 1] > values[best, 0]
-        return _New(np.append(tried[best], partners), np.append(short, np.zeros(len(partners), dtype=bool)))
+        gain = np.array([self._with(found, j) for j in tried]) - found.worth - price(len(found.columns), self.p)
+        short = tried[_best(gain, _BENT)]
+        several = (_best(slopes, _CLEAREST), _best(single, 1), short, pairs[clear > _CHANCE].ravel())
+        columns = np.setdiff1d(reduce(np.union1d, several), found.columns)
+        return _New(columns, np.isin(columns, short))
 
-    def _with(self, found: _Found, column: int, short: bool) -> float:
-        """Return the log evidence with one column more, as it begins."""
+    def _with(self, found: _Found, column: int) -> float:
+        """Return the log evidence with one column more, of a short length scale."""
         columns = np.append(found.columns, column)
-        model = self._model(columns, found, columns[-1:] if short else columns[:0])
+        model = self._model(columns, found, columns[-1:])
         return value_at(self.objective.of_columns(columns), model) - model.log_prior()[0]
 
     def _screened(self, found: _Found | None) -> tuple[Floats, Floats, Rows, Floats]:

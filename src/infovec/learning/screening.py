@@ -97,9 +97,10 @@ def _best_of_block(Z: Floats, a: Floats, start: int, wanted: int) -> tuple[Rows,
     """Largest sums of a z_i z_j with i in a block of columns and j from there on."""
     block = Z[:, start : start + _BLOCK]
     T = np.abs((block * a[:, None]).T @ Z[:, start:])
-    T[np.tril_indices(len(T), -1)] = 0.0  # met before
+    T[np.tril_indices(len(T), -1)] = -1.0  # met before
     size = T.ravel()
     best = np.argpartition(-size, wanted)[:wanted] if len(size) > wanted else np.arange(len(size))
+    best = best[size[best] >= 0.0]
     i, j = np.divmod(best, T.shape[1])
     return start + i, start + j, size[best]
 
