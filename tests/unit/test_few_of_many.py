@@ -8,7 +8,7 @@ from infovec import IVMClassifier, IVMRegressor
 from infovec.kernels import RBF, Bias, Matern, On, White
 from infovec.kernels.relevances import column_weights, of_distances, on_columns, scales_of, with_scales
 from infovec.learning import LearnedRows, Learning, Model, ProjectedEvidence, few_of_many, screenable
-from infovec.learning.few_of_many import price
+from infovec.learning.fewer_columns import price
 from infovec.learning.screening import Spread, best_products, chance, single_scores
 from infovec.likelihoods import Gaussian, NullCategory, Probit
 
@@ -85,7 +85,7 @@ def objective(X, y, active=60):
 
 
 def test_residuals_are_those_of_a_dense_posterior():
-    X, y, _ = toy(50, 3, 0)
+    X, y, _ = toy(50, 4, 0)
     model = Model.begin(RBF(2.0, 3.0) + Bias(0.5), Gaussian(0.4))
     dense = np.linalg.solve(model.kernel(X) + 0.4 * np.eye(50), y)
     np.testing.assert_allclose(objective(X, y, 50).residuals(model), dense, rtol=1e-4, atol=1e-5)
@@ -111,7 +111,7 @@ def test_slopes_of_columns_that_are_switched_off_are_differences_of_the_evidence
 
     for j in (1, 2, 3):
         step = 1e-5 / spread[j] ** 2
-        difference = (evidence(j, step) - evidence(j, 0.0)) / step * spread[j] ** 2
+        difference = (evidence(j, step) - evidence(j, 0.0)) / step / spread[j] ** 2
         np.testing.assert_allclose(slopes[j], difference, rtol=2e-2)
 
 

@@ -26,18 +26,18 @@ class Grouped(Kernel):
     ----------
     kernel : Kernel
         What it has for each column, such as length scales, it has for each group.
-    groups : sequence of int
+    groups : array of int, shape (n_features,)
         g: the group of every column, from zero on; ``image_blocks`` has those of the pixels of an image.
     """
 
     _parts: ClassVar[tuple[str, ...]] = ("kernel",)
 
     kernel: Kernel = field(default_factory=lambda: RBF(np.ones(1)))
-    groups: tuple[int, ...] = (0,)
+    groups: Rows = field(default_factory=lambda: np.zeros(1, dtype=np.intp))
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = np.asarray(self.groups)
+        given = np.array(self.groups)
         whole = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iu"
         if not whole or not np.array_equal(np.unique(given), np.arange(given.max() + 1)):
             raise ParameterError(
@@ -52,12 +52,14 @@ class Grouped(Kernel):
         for name, size in _sizes(self.kernel).items():
             if size not in (1, n_groups):
                 raise ParameterError(f"Grouped: {name} has {size} entries, but there are {n_groups} groups")
-        object.__setattr__(self, "groups", tuple(int(g) for g in given))
+        given = given.astype(np.intp)
+        given.setflags(write=False)
+        object.__setattr__(self, "groups", given)
 
     @property
     def whole(self) -> Kernel:
         """The kernel with a number for each column."""
-        return _spread(self.kernel, np.array(self.groups))
+        return _spread(self.kernel, self.groups)
 
     def on(self, Z: Inputs) -> Block:
         return self.whole.on(Z)
@@ -90,7 +92,7 @@ class Grouped(Kernel):
 
     def _pull(self, gradient: Floats) -> Floats:
         """Gradient in theta from that of the kernel with a number for each column: a sum over each group."""
-        come = np.array(_origins(self.kernel, np.array(self.groups), 0))
+        come = np.array(_origins(self.kernel, self.groups, 0))
         return np.bincount(come, weights=gradient, minlength=self.kernel.theta.size)
 
 

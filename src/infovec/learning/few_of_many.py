@@ -13,23 +13,24 @@ from ..errors import InfovecError
 from ..kernels.relevances import of_distances, on_columns, scales_of, with_scales
 from ..likelihoods import Likelihood
 from .curvature import Curvature
+from .fewer_columns import price
 from .leaving_out import LeavesOut, loss_of
 from .model import Model
 from .optimise import Climbed, Step, find_scale, optimise, value_at
 from .screening import Spread, best_products, chance, single_scores
 
-__all__ = ["FEWEST_TO_SCREEN", "MOST_FOR_SCREENING", "OfColumns", "few_of_many", "price", "screenable"]
+__all__ = ["FEWEST_TO_SCREEN", "MOST_FOR_SCREENING", "OfColumns", "few_of_many", "screenable"]
 
 FEWEST_TO_SCREEN = 64  # columns, beyond which those that say something are looked for
 _ROWS = 40  # at least
 _ROUNDS = 10  # at most
 _NEW, _CLEAREST, _PAIRS = 4, 2, 2  # columns by slope and by residuals, and pairs of such, that each of them lets in
-_TRIED, _BENT = 12, 2  # columns that are tried one by one beside those that were found, and the best of them
+_TRIED, _BENT = 24, 2  # columns that are tried one by one beside those that were found, and the best of them
 _CHANCE = 0.9  # of what the best of columns that say nothing reaches
 _SINGLY = 10  # columns that are ranked by what the evidence loses without each of them
 _LEARN, _ROUND, _LAST = 20, 8, 30  # iterations with new columns, with fewer of them, and in the end
 _KEPT = (0.5, 0.75)  # shares of the columns that are tried, and all but one
-_LONG = 30.0  # times the distance of two rows in units of spread: a length scale that says nothing
+_LONG = 1000.0  # times the distance of two rows in units of spread: a length scale that says nothing
 _LONGER = 2.0  # times the usual length scale, with which a column begins beside those that were found
 _SCATTER = 1.0  # of what one row left out gains or loses: chance has more of a say where rows are few
 _SHORT = 2.0  # times the spread of a column: a length scale by which it can bend
@@ -65,11 +66,6 @@ def screenable(model: Model, n: int, p: int) -> bool:
     return bool(model.scales.any()) and np.array_equal(model.group, whole.group)
 
 
-def price(k: int, p: int) -> float:
-    """Return the log evidence that k length scales must bring that were chosen out of p: see ``price_of``."""
-    return max(k, 1) * (1.0 + float(np.log(p)))
-
-
 def few_of_many(
     objective: OfColumns, model: Model, level: float, watch: Callable[[Step], bool] | None = None
 ) -> tuple[Climbed[Model] | None, list[Step]]:
@@ -78,7 +74,7 @@ def few_of_many(
     In every round all columns are asked by one gradient: by how much the evidence would rise if a column that is
     switched off began to count,
 
-    .. math:: s_j^2 \left.\frac{\partial \log Z}{\partial \ell_j^{-2}}\right|_{\ell_j^{-2} = 0}
+    .. math:: s_j^{-2} \left.\frac{\partial \log Z}{\partial \ell_j^{-2}}\right|_{\ell_j^{-2} = 0}
 
     with the spread s_j, so that units do not matter. And all products of two columns are asked whether they go with
     the residuals, since two that matter only together have no such slope. The best are let in, length scales are
@@ -215,7 +211,7 @@ class _Search:
         """Return by how much the evidence would rise if a column began to count."""
         gradient = objective(far)[1][far.scales].reshape(len(self.scales), self.p)  # of log l; the prior is flat there
         inside = [-0.5 * by * scale**2 for by, scale in zip(gradient, scales_of(far.kernel, self.p), strict=True)]
-        return np.asarray(np.sum(inside, axis=0) * self.spread.deviation**2)
+        return np.asarray(np.sum(inside, axis=0) / self.spread.deviation**2)
 
     def _learned(self, new: _New, found: _Found | None) -> _Found:
         """Learn with new columns beside those that were found."""

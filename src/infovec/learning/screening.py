@@ -10,6 +10,7 @@ from .._types import Floats, Inputs, Rows
 __all__ = ["Spread", "best_products", "chance", "single_scores"]
 
 _WORK = 4e9  # multiplications for products of two columns; of more columns those that say most alone
+_CONSTANT = 1e-7  # of the mean: a spread that is rounding
 _BLOCK = 256  # columns at a time
 _LOOKED = 8  # times as many products as are wanted are looked at closely
 _FARTHEST = 4.0  # standard deviations: one row is not to make a product
@@ -30,7 +31,7 @@ class Spread(NamedTuple):
             deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
         else:
             mean, deviation = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
-        return cls(mean, np.where(deviation > 0.0, deviation, 1.0))
+        return cls(mean, np.where(deviation > _CONSTANT * np.abs(mean), deviation, 1.0))
 
     def standard(self, X: Inputs, columns: Rows) -> Floats:
         """Return some columns around zero, spread by one, in single precision."""
@@ -87,7 +88,8 @@ def best_products(X: Inputs, spread: Spread, residual: Floats, single: Floats, w
     i, j = i[first], j[first]
     both = Z[:, i].astype(np.float64) * Z[:, j]
     both -= both.mean(axis=0)
-    score = np.abs(a @ both) / np.sqrt(np.maximum(np.square(a, dtype=np.float64) @ both**2, 1e-300))
+    squares = np.square(a, dtype=np.float64)
+    score = np.abs(a @ both) / np.sqrt(np.maximum(squares @ both**2, 1e-12 * squares.sum() + 1e-300))
     best = np.argsort(-score, kind="stable")[:wanted]
     pairs = np.stack([columns[i[best]], columns[j[best]]], axis=1)
     return pairs, score[best] / chance(0.5 * most * (most + 1.0))
