@@ -9,7 +9,7 @@ from infovec.kernels import RBF, Bias, Matern, On, White
 from infovec.kernels.relevances import column_weights, of_distances, on_columns, scales_of, with_scales
 from infovec.learning import LearnedRows, Learning, Model, ProjectedEvidence, few_of_many, screenable
 from infovec.learning.fewer_columns import price
-from infovec.learning.screening import Spread, best_products, chance, single_scores
+from infovec.learning.screening import Spread, best_products, chance, single_scores, wave_scores
 from infovec.likelihoods import Gaussian, NullCategory, Probit
 
 
@@ -56,6 +56,21 @@ def test_scores_of_columns_and_of_products_equal_those_one_by_one(form, shift, s
     best = sorted(products, key=products.__getitem__)[::-1][:3]
     assert [tuple(pair) for pair in pairs.tolist()] == best
     np.testing.assert_allclose(clear, [products[pair] / chance(28.0) for pair in best], rtol=1e-4)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_scores_of_waves_equal_those_one_by_one(form):
+    rng = np.random.default_rng(4)
+    X, a = 5.0 + 3.0 * rng.normal(size=(80, 300)), rng.normal(size=80)
+    X[:, 7] = 5.0
+    c, Z = a - a.mean(), np.clip((X - X.mean(axis=0)) / np.where(X.std(axis=0) > 1e-9, X.std(axis=0), 1.0), -4, 4)
+    found = wave_scores(form(X), Spread.of(form(X)), a)
+    for j in (0, 150, 299):
+        waves = [part(omega * Z[:, j]) for omega in (1.0, 2.0) for part in (np.sin, np.cos)]
+        scores = [abs(c @ (w - w.mean())) / np.sqrt(c**2 @ (w - w.mean()) ** 2) for w in waves]
+        np.testing.assert_allclose(found[j], max(scores) / chance(1200.0), rtol=1e-3)
+    assert found[7] < 1e-3
+    assert np.argmax(wave_scores(form(X), Spread.of(form(X)), np.sin(2.0 * Z[:, 200]) + 0.3 * a)) == 200
 
 
 def test_products_of_more_columns_than_a_block_and_fewer_than_all(monkeypatch):

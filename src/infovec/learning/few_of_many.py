@@ -17,7 +17,7 @@ from .fewer_columns import price
 from .leaving_out import LeavesOut, loss_of
 from .model import Model
 from .optimise import Climbed, Step, find_scale, optimise, value_at
-from .screening import Spread, best_products, chance, single_scores
+from .screening import Spread, best_products, chance, single_scores, wave_scores
 
 __all__ = ["FEWEST_TO_SCREEN", "MOST_FOR_SCREENING", "OfColumns", "few_of_many", "screenable"]
 
@@ -25,7 +25,7 @@ FEWEST_TO_SCREEN = 64  # columns, beyond which those that say something are look
 _ROWS = 40  # at least
 _ROUNDS = 10  # at most
 _NEW, _CLEAREST, _PAIRS = 4, 2, 2  # columns by slope and by residuals, and pairs of such, that each of them lets in
-_TRIED, _BENT = 24, 2  # columns that are tried one by one beside those that were found, and the best of them
+_TRIED, _BENT = 8, 2  # columns by slope, and as many by waves, that are tried one by one, and the best of them
 _CHANCE = 0.9  # of what the best of columns that say nothing reaches
 _SINGLY = 10  # columns that are ranked by what the evidence loses without each of them
 _LEARN, _ROUND, _LAST = 20, 8, 30  # iterations with new columns, with fewer of them, and in the end
@@ -157,11 +157,12 @@ class _Search:
 
     def _first(self) -> _New:
         """Return the columns to begin with; none if they promise no more than chance."""
-        slopes, single, pairs, clear = self._screened(None)
-        if max(clear.max(initial=0.0), single.max() / chance(self.p)) < _CHANCE:
+        slopes, single, waves, pairs, clear = self._screened(None)
+        if max(clear.max(initial=0.0), waves.max(), single.max() / chance(self.p)) < _CHANCE:
             return _New.none()
-        both = (_best(slopes, _NEW), _best(single, _CLEAREST), pairs[clear > _CHANCE].ravel())
-        columns = reduce(np.union1d, both)
+        short = _best(np.where(waves > _CHANCE, waves, 0.0), _BENT)
+        several = (_best(slopes, _NEW), _best(single, _CLEAREST), short, pairs[clear > _CHANCE].ravel())
+        columns = reduce(np.union1d, several)
         return _New(columns, np.zeros(len(columns), dtype=bool))
 
     def _further(self, found: _Found) -> _New:
@@ -170,8 +171,8 @@ class _Search:
         To a long length scale a column along which the function goes up and down says next to nothing; so they are
         tried with a short one, one by one.
         """
-        slopes, single, pairs, clear = self._screened(found)
-        tried = np.union1d(_best(slopes, _TRIED), _best(single, _CLEAREST))
+        slopes, single, waves, pairs, clear = self._screened(found)
+        tried = reduce(np.union1d, (_best(slopes, _TRIED), _best(waves, _TRIED), _best(single, _CLEAREST)))
         gain = np.array([self._with(found, j) for j in tried]) - found.worth - price(len(found.columns), self.p)
         short = tried[_best(gain, _BENT)]
         several = (_best(slopes, _CLEAREST), _best(single, 1), short, pairs[clear > _CHANCE].ravel())
@@ -184,19 +185,22 @@ class _Search:
         model = self._model(columns, found, columns[-1:])
         return value_at(self.objective.of_columns(columns), model) - model.log_prior()[0]
 
-    def _screened(self, found: _Found | None) -> tuple[Floats, Floats, Rows, Floats]:
-        """Return slopes of the evidence and what residuals say of each column, and of the best pairs, how clearly."""
+    def _screened(self, found: _Found | None) -> tuple[Floats, Floats, Floats, Rows, Floats]:
+        """Return slopes of the evidence, what residuals say of each column and its waves, and of the best pairs."""
         X, far = self.objective.X, self._far(found)
         own = copy(self.objective)
         try:
             residual = own.residuals(far) if found is None else found.objective.residuals(found.model)
             slopes = self._slopes(own, far)
         except (InfovecError, np.linalg.LinAlgError):
-            return np.zeros(self.p), np.zeros(self.p), np.empty((0, 2), dtype=np.intp), np.empty(0)
+            nothing = np.zeros(self.p)
+            return nothing, nothing, nothing, np.empty((0, 2), dtype=np.intp), np.empty(0)
         single = single_scores(X, self.spread, residual)
+        waves = wave_scores(X, self.spread, residual)
         if found is not None:
-            slopes[found.columns], single[found.columns] = 0.0, 0.0
-        return slopes, single, *best_products(X, self.spread, residual, single, _PAIRS)
+            for score in (slopes, single, waves):
+                score[found.columns] = 0.0
+        return slopes, single, waves, *best_products(X, self.spread, residual, single, _PAIRS)
 
     def _far(self, found: _Found | None) -> Model:
         """Return a model of all columns of which those that were not found say nothing."""

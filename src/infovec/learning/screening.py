@@ -7,10 +7,11 @@ from scipy import sparse
 
 from .._types import Floats, Inputs, Rows
 
-__all__ = ["Spread", "best_products", "chance", "single_scores"]
+__all__ = ["Spread", "best_products", "chance", "single_scores", "wave_scores"]
 
 _WORK = 4e9  # multiplications for products of two columns; of more columns those that say most alone
 _CONSTANT = 1e-7  # of the mean: a spread that is rounding
+_WAVES = (1.0, 2.0)  # of each column: radians in a standard deviation
 _BLOCK = 256  # columns at a time
 _LOOKED = 8  # times as many products as are wanted are looked at closely
 _FARTHEST = 4.0  # standard deviations: one row is not to make a product
@@ -53,6 +54,23 @@ def single_scores(X: Inputs, spread: Spread, residual: Floats) -> Floats:
     size = size + spread.mean**2 * float(a @ a)
     enough = size > 1e-12 * spread.deviation**2 * float(a @ a)
     return np.where(enough, np.abs(total) / np.sqrt(np.where(enough, size, 1.0)), 0.0)
+
+
+def wave_scores(X: Inputs, spread: Spread, residual: Floats) -> Floats:
+    """Return how clearly waves of each column go with the residuals, the clearest of them, as in ``single_scores``.
+
+    One is about what the best of so many waves has by chance. Along such a column the function goes up and down.
+    """
+    a, p = (residual - residual.mean()).astype(np.float32), X.shape[1]
+    found, squares = np.zeros(p), np.square(a)
+    for start in range(0, p, _BLOCK):
+        block = np.arange(start, min(start + _BLOCK, p))
+        Z = spread.standard(X, block)
+        for wave in (part(omega * Z) for omega in _WAVES for part in (np.sin, np.cos)):
+            wave -= wave.mean(axis=0)
+            score = np.abs(a @ wave) / np.sqrt(squares @ np.square(wave) + np.float32(1e-6) * squares.sum() + 1e-30)
+            found[block] = np.maximum(found[block], score)
+    return found / chance(2.0 * len(_WAVES) * p)
 
 
 def best_products(X: Inputs, spread: Spread, residual: Floats, single: Floats, wanted: int) -> tuple[Rows, Floats]:
