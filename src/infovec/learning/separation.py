@@ -181,7 +181,7 @@ def _columns_of(model: Model, size: int) -> Rows:
     if size == model.size:
         return np.arange(size)
     one, two = model.separated(1)[0].size, model.separated(2)[0].size
-    return model.separated(1 + (size - one) // (two - one))[1]
+    return model.separated(1 + (size - one) // max(two - one, 1))[1]  # kernels of given columns have their number
 
 
 def _averaged(theta: Floats, columns: Rows, model: Model) -> Floats:
