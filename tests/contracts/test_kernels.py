@@ -18,6 +18,7 @@ from infovec.kernels import (
     Coregion,
     Exponential,
     FromFunction,
+    Grouped,
     Kernel,
     Linear,
     Matern,
@@ -39,6 +40,7 @@ from infovec.kernels import (
 P = 5  # columns
 ARD = np.array([0.7, 1.3, 2.0, 0.9, 5.0])
 REL = np.array([0.9, 0.2, 0.5, 0.99, 0.01])
+GROUPS = (0, 1, 0, 1, 0)
 
 
 def overlap(X, Z):
@@ -83,6 +85,9 @@ NUMERIC = [
     Relevance(RBF() + Linear(), REL),
     Relevance(Matern(nu=2.5) * Polynomial(), np.array([3.0, 1.0, 0.1, 2.0, 0.5]), transform="log"),
     Relevance(Linear(relevance=REL), 0.4, transform="softplus"),
+    Grouped(RBF(ARD[:2], 2.0) + Bias(0.3), GROUPS),
+    On(Grouped(Matern(ARD[:3], nu=1.5) * Linear(relevance=REL[:3]), (0, 1, 2, 1)), (4, 0, 1, 2)),
+    Grouped(Relevance(2.0 * RBF() + Linear(relevance=REL[:2]), REL[:2]), GROUPS),
     Standardised(MLP() + Linear(), ARD - 1.0, 0.5 * ARD),
     Standardised(Matern(nu=1.5) * Linear(relevance=REL), scale=3.0),
     2.5 * RBF(length_scale=1.4),

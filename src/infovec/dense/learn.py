@@ -229,7 +229,7 @@ def climb(
             steps += again.steps
             model = max((model, again.model), key=lambda one: value_at(objective, one))
     kept = model.size > given.size
-    return Learned(_kernels(model), alike(steps, given, X.shape[1], kept) if tied and X.ndim == 2 else steps)
+    return Learned(_kernels(model), alike(steps, given, kept) if tied and X.ndim == 2 else steps)
 
 
 def _begin(

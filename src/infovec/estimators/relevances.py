@@ -7,7 +7,8 @@ import numpy as np
 
 from .._types import Floats, Rows
 from ..errors import ParameterError
-from ..kernels import Kernel
+from ..kernels import Kernel, On
+from ..kernels.columns import parts_of
 from ..kernels.relevances import column_weights
 from ..learning import Learning
 from ..learning.model import Model
@@ -27,6 +28,7 @@ NOT_IMPORTANCE = (
 
 _SHOWN = 20  # columns in the text
 _ROUNDING = 1e-6
+_NOTHING = 1e-6  # relevance of a column that is switched off
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Relevances:
         What to bear in mind when reading them; empty if nothing.
     low, high : array, optional
         Between which each length scale is with a probability of 95 %, where that is known.
+    number : array of int, optional
+        Of each column in X, from zero on.
     """
 
     columns: tuple[str, ...]
@@ -54,6 +58,39 @@ class Relevances:
     note: str
     low: Floats | None = None
     high: Floats | None = None
+    number: Rows | None = None
+
+    @property
+    def n_seen(self) -> int:
+        """How many columns the model looks at; the others come last, and have next to no relevance."""
+        return int(np.sum(self.relevance > _NOTHING))
+
+    def picture(self, shape: tuple[int, int]) -> Floats:
+        """Return the relevances as an image whose pixels are the columns, row by row.
+
+        Parameters
+        ----------
+        shape : (int, int)
+            Height and width.
+        """
+        if self.number is None or shape[0] * shape[1] != len(self):
+            raise ParameterError(f"relevances of {len(self)} columns are no picture of {shape[0]} x {shape[1]} pixels")
+        found = np.zeros(len(self))
+        found[self.number] = self.relevance
+        return found.reshape(shape)
+
+    @property
+    def more(self) -> str:
+        """What is said of the columns that are not shown, beyond the first ones."""
+        beyond, off = min(len(self), max(self.n_seen, 1)) - self._shown, len(self) - max(self.n_seen, 1)
+        said = [f"{beyond} more"] if beyond > 0 else []
+        if off > 0:
+            said.append(f"{off} that say nothing: switched off, or constant")
+        return ", and ".join(said)
+
+    @property
+    def _shown(self) -> int:
+        return min(_SHOWN, max(self.n_seen, 1), len(self))
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -66,19 +103,21 @@ class Relevances:
     def _repr_html_(self) -> str:
         rows = [
             (name, float(share), f"{share:.3g}" + (f"; length scale {scale:.4g}" if np.isfinite(scale) else ""))
-            for name, share, scale in list(zip(self.columns, self.relevance, self.length_scale, strict=True))[:_SHOWN]
+            for name, share, scale in list(zip(self.columns, self.relevance, self.length_scale, strict=True))[
+                : self._shown
+            ]
         ]
-        if len(self) > _SHOWN:
-            rows.append((f"and {len(self) - _SHOWN} more", 0.0, ""))
+        if self.more:
+            rows.append((f"and {self.more}", 0.0, ""))
         return frame("Relevances", bars(rows), f"<div>{words(self.note)}</div>" if self.note else "")
 
     def __str__(self) -> str:
         lines = ["relevances: share of the largest, and length scale in the unit of the column"] if self.columns else []
-        for k, name in enumerate(self.columns[:_SHOWN]):
+        for k, name in enumerate(self.columns[: self._shown]):
             scale = f"{self.length_scale[k]:.4g}" if np.isfinite(self.length_scale[k]) else "-"
             lines.append(f"  {self.relevance[k]:8.4f}  {scale:10s}{self._span(k)}  {printable(name)}")
-        if len(self) > _SHOWN:
-            lines.append(f"  and {len(self) - _SHOWN} more")
+        if self.more:
+            lines.append(f"  and {self.more}")
         return "\n".join([*lines, *([f"  ({self.note})"] if self.note else [])])
 
 
@@ -128,7 +167,7 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
         scale = (1.0 if units is None else units) / np.sqrt(weight)
     largest = reach.max() if reach.any() else 1.0
     note = _of_categories(model, found[0])
-    return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], note)
+    return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], note, number=order)
 
 
 def differing(codes: Floats) -> float:
@@ -217,6 +256,8 @@ def _apart(model: Fitted) -> bool:
     if "theta" in known.get("diagnostics_", {}):
         return True
     kernels = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
+    if known.get("table_") is None and any(isinstance(part, On) for kernel in kernels for part in parts_of(kernel)):
+        return True  # the others are switched off
     if len(kernels) > 1:  # those of classes have the same proportions unless some were learned
         weights = [column_weights(kernel, _width(model)) for kernel in kernels]
         kinds = _kinds(model)

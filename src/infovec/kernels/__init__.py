@@ -13,6 +13,7 @@ from .coregion import Coregion
 from .dot_product import MLP, Linear, Polynomial
 from .embedding import Periodic, Relevance, Standardised
 from .foreign import FromFunction, Precomputed
+from .grouped import Grouped, image_blocks
 from .named import named
 from .stationary import RBF, Exponential, Matern, RationalQuadratic
 from .tasks import Tasks
@@ -26,6 +27,7 @@ __all__ = [
     "Coregion",
     "Exponential",
     "FromFunction",
+    "Grouped",
     "Kernel",
     "Linear",
     "Matern",
@@ -42,5 +44,6 @@ __all__ = [
     "Sum",
     "Tasks",
     "White",
+    "image_blocks",
     "named",
 ]

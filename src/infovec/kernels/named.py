@@ -10,7 +10,7 @@ import numpy as np
 from .._types import Floats
 from ..errors import ParameterError
 from .algebra import Kernel, Product, Scaled, Sum
-from .columns import parts_of
+from .columns import On, parts_of
 from .constant import Bias, White
 from .dot_product import MLP, Linear, Polynomial
 from .embedding import Standardised
@@ -111,6 +111,10 @@ def of_scaled(kernel: Kernel, centre: float | Floats, scale: float | Floats) -> 
         left, right = (of_scaled(part, centre, scale) for part in (kernel.left, kernel.right))
         return replace(kernel, left=left, right=right)
     if isinstance(kernel, Scaled):
+        return replace(kernel, kernel=of_scaled(kernel.kernel, centre, scale))
+    if isinstance(kernel, On):
+        at = [int(c) for c in kernel.columns]
+        centre, scale = (part if np.ndim(part) == 0 else np.asarray(part)[at] for part in (centre, scale))
         return replace(kernel, kernel=of_scaled(kernel.kernel, centre, scale))
     if isinstance(kernel, Standardised):
         return Standardised(kernel.kernel, centre + scale * np.asarray(kernel.centre), scale * np.asarray(kernel.scale))

@@ -1,21 +1,32 @@
 """How much a kernel looks at each column."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Rows
 from ..numerics.parameters import Parametrised
-from .algebra import Kernel
+from .algebra import Kernel, Product, Scaled, Sum
 from .categorical import Categorical
 from .columns import On
+from .constant import Bias, White
 from .dot_product import DotProduct
 from .embedding import Embedding, Relevance, Standardised
+from .grouped import Grouped
 from .stationary import Stationary
 from .tasks import ByTask
 
-__all__ = ["column_weights", "has_categories", "kinds_of_scales", "separate_scales"]
+__all__ = [
+    "column_weights",
+    "has_categories",
+    "kinds_of_scales",
+    "of_distances",
+    "on_columns",
+    "scales_of",
+    "separate_scales",
+    "with_scales",
+]
 
 
 def column_weights(kernel: Kernel, p: int) -> Floats | None:
@@ -51,6 +62,8 @@ def _weights(kernel: Kernel, around: Floats | None, p: int) -> Iterator[Floats]:
             yield np.asarray(1.0 if inside is None else inside) * (1.0 if around is None else around)
     elif isinstance(kernel, Categorical):
         yield np.asarray(kernel.relevance)
+    elif isinstance(kernel, Grouped):
+        yield from _weights(kernel.whole, around, p)
     elif isinstance(kernel, On):
         at = [int(c) for c in kernel.columns]
         for weight in _weights(
@@ -102,3 +115,36 @@ def kinds_of_scales(kernel: Parametrised, columns: tuple[int | str, ...] = ()) -
 def has_categories(kernel: Parametrised) -> bool:
     """Whether some part of a kernel is about categories."""
     return isinstance(kernel, Categorical) or any(has_categories(part) for _, part in kernel._children())
+
+
+def of_distances(kernel: Kernel) -> bool:
+    """Whether a kernel is made of kernels of the distance in all columns, and constants."""
+    if isinstance(kernel, Sum | Product | Scaled):
+        return all(of_distances(part) for _, part in kernel._children() if isinstance(part, Kernel))
+    return isinstance(kernel, Stationary | Bias | White)
+
+
+def scales_of(kernel: Kernel, p: int) -> list[Floats]:
+    """Return the length scales of p columns in every part of a kernel that ``of_distances`` has them, in order."""
+    if isinstance(kernel, Stationary):
+        return [np.broadcast_to(kernel.length_scale, (p,)).astype(np.float64)]
+    return [scale for _, part in kernel._children() if isinstance(part, Kernel) for scale in scales_of(part, p)]
+
+
+def with_scales(kernel: Kernel, scales: Sequence[Floats]) -> Kernel:
+    """Return the kernel with other length scales, those of ``scales_of``, perhaps for another number of columns."""
+    left = iter(scales)
+
+    def changed(kernel: Kernel) -> Kernel:
+        if isinstance(kernel, Stationary):
+            return replace(kernel, length_scale=next(left))
+        return replace(kernel, **{name: changed(getattr(kernel, name)) for name in kernel._parts})
+
+    return changed(kernel)
+
+
+def on_columns(kernel: Kernel, columns: Rows) -> Kernel:
+    """Return a kernel of inputs with more columns, of which it looks at these, in their order."""
+    if isinstance(kernel, Stationary):
+        return On(kernel, tuple(int(j) for j in columns))
+    return replace(kernel, **{name: on_columns(getattr(kernel, name), columns) for name in kernel._parts})

@@ -8,6 +8,7 @@ from .climb import climb, minor_steps, most_evaluations
 from .curvature import Curvature
 from .distil import Distillation, Evidence, evidence_of
 from .factorised import FACTORISED, FactorisedObjective
+from .few_of_many import FEWEST_TO_SCREEN, MOST_FOR_SCREENING, few_of_many, screenable
 from .fewer_columns import FEWEST_COLUMNS, MOST_FOR_FEWER, fewer_columns, price_of, worth_of
 from .lag import LagRule
 from .model import Model
@@ -26,8 +27,10 @@ __all__ = [
     "CRITERIA",
     "FACTORISED",
     "FEWEST_COLUMNS",
+    "FEWEST_TO_SCREEN",
     "MOST_FOR_COLUMNS",
     "MOST_FOR_FEWER",
+    "MOST_FOR_SCREENING",
     "MOST_FOR_SPARE",
     "MOST_TRIALS",
     "WEAK",
@@ -60,6 +63,7 @@ __all__ = [
     "elsewhere",
     "enough_for_spare",
     "evidence_of",
+    "few_of_many",
     "fewer_columns",
     "find_scale",
     "has_spare",
@@ -74,6 +78,7 @@ __all__ = [
     "price_of",
     "put_back",
     "refine_scales",
+    "screenable",
     "second_look",
     "separable",
     "separate",

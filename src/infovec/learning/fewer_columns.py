@@ -12,7 +12,7 @@ from .model import Model
 from .optimise import Step, optimise, value_at
 from .starts import second_look
 
-__all__ = ["FEWEST_COLUMNS", "MOST_FOR_FEWER", "fewer_columns", "price_of", "worth_of"]
+__all__ = ["FEWEST_COLUMNS", "MOST_FOR_FEWER", "fewer_columns", "price", "price_of", "worth_of"]
 
 FEWEST_COLUMNS = 64  # beyond which columns are switched off: with fewer it costs time and brings little
 _LOOKS, _AGAIN = 2, 30  # from a start with all columns, and iterations of the second one
@@ -24,15 +24,22 @@ _ROUNDS = 8  # that are likely at most, from hundreds of columns to few
 MOST_FOR_FEWER = 2 * _LOOKS * (len(_KEPT) * _ROUNDS * _ROUND + _LAST + _SINGLY)  # evaluations
 
 
-def price_of(model: Model) -> float:
-    """Log evidence that the length scales which are not switched off must bring.
+def price(k: int, p: int) -> float:
+    """Return the log evidence that k length scales must bring which were chosen out of p.
 
-    It is one for each where all of them move. Of those that are chosen out of p the best that say nothing bring more
-    by chance, nearly log p, so that each costs so much more.
+    Of so many that say nothing the best bring more than one by chance, nearly log p, so that each costs so much more.
+    """
+    return max(k, 1) * (1.0 + float(np.log(p)))
+
+
+def price_of(model: Model) -> float:
+    """Log evidence that the length scales which are not switched off must bring: one for each where all of them move.
+
+    See ``price`` for those that were chosen.
     """
     scales = model.scales
     p, k = int(scales.sum()), int(np.sum(scales & (model.theta < model.bounds[:, 1] - _NEAR)))
-    return float(p) if k == p else max(k, 1) * (1.0 + float(np.log(p)))
+    return float(p) if k == p else price(k, p)
 
 
 def fewer_columns(

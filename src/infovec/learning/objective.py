@@ -1,7 +1,8 @@
 """What is maximised: the evidence of the projected posterior for a given active set, plus the log prior."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar, cast
+from copy import copy
+from typing import NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
@@ -154,6 +155,28 @@ class ProjectedEvidence:
         known = left_out(shards, found.beliefs, self.given.group)
         loss = best_spread(model.likelihood.take(self.given.rows), self.given.y, known).loss
         return found.log_evidence + model.log_prior()[0], loss
+
+    @property
+    def X(self) -> Inputs:
+        """Inputs of the rows."""
+        return self.given.X
+
+    def of_columns(self, columns: Rows) -> Self:
+        """Return the same of some of the columns, which are in memory; inference goes on from the same sites."""
+        own, given, exact = copy(self), self.given, self.given.exact
+        own.given = given._replace(X=given.X[:, columns], exact=None if exact is None else lambda: exact()[:, columns])
+        return own
+
+    def residuals(self, model: Model) -> Floats:
+        r"""Return what every row asks of its latent value beyond the posterior mean, :math:`b_i - \pi_i \mu_i`.
+
+        With Gaussian noise it is the residual over the noise variance. A further term of the function, phi, raises the
+        evidence by half the square of the sum of these times phi for every unit of its prior variance, less what is
+        the same for all phi of one size.
+        """
+        shards, _, found = self.settle(model.kernel, model.likelihood, _ROUGH)
+        parts = shards.map("marginals", found.beliefs, None)
+        return np.concatenate([part.b - part.precision * part.mean for part in parts])
 
     def _projected(
         self, made: Callable[..., Message], kernel: Kernel, likelihood: Likelihood | ClassLikelihood

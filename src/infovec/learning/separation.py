@@ -5,10 +5,11 @@ from copy import copy
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Rows
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
 from .curvature import Curvature
+from .few_of_many import OfColumns, few_of_many, screenable
 from .fewer_columns import FEWEST_COLUMNS, fewer_columns, price_of, worth_of
 from .leaving_out import LeavesOut, loss_of
 from .model import Model
@@ -67,8 +68,15 @@ def separate(
         Of all rows that parameters will be learned from. What a length scale brings by chance does not grow with them,
         what it brings in truth does.
     """
+    earlier = list[Step]()
+    if isinstance(objective, OfColumns) and screenable(model, n, p):
+        few, earlier = few_of_many(objective, model, level, watch)
+        if few is not None:
+            return few, earlier
+    if not separable(model, n, p):
+        return None, earlier
     starts, pays = _starts(objective, model.separated(p)[0]), True
-    price, steps = _PRICE * (starts[0].size - model.size), list[Step]()
+    price, steps = _PRICE * (starts[0].size - model.size), earlier
     exact = isinstance(model.likelihood, Likelihood) and model.likelihood.conjugate  # then an evaluation costs little
     looks = [(_LOOK, _PROMISE), (_ITERATIONS, 1.0)]
     best = Climbed(starts[0], [], Curvature())
@@ -147,7 +155,7 @@ def _reached(climbed: Climbed[Model]) -> float:
     return max((step.criterion for step in climbed.steps), default=-np.inf)
 
 
-def alike(steps: Sequence[Step], model: Model, p: int, apart: bool) -> list[Step]:
+def alike(steps: Sequence[Step], model: Model, apart: bool) -> list[Step]:
     """Return steps in terms of the length scales that were kept, where others were tried too.
 
     Parameters
@@ -155,20 +163,27 @@ def alike(steps: Sequence[Step], model: Model, p: int, apart: bool) -> list[Step
     steps : sequence of Step
     model : Model
         One whose length scales move together.
-    p : int
-        Columns.
     apart : bool
-        Whether separate length scales were kept; if not, those that were tried are averaged, as ``Model.theta`` is.
+        Whether separate length scales were kept, those of the last step; if not, those that were tried are averaged, as
+        ``Model.theta`` is.
     """
     if all(step.theta.size == model.size for step in steps):
         return list(steps)
-    _, columns = model.separated(p)
+    columns = {size: _columns_of(model, size) for size in {step.theta.size for step in steps}}
     if apart:
-        return [step._replace(theta=step.theta[columns]) if step.theta.size == model.size else step for step in steps]
+        kept = columns[steps[-1].theta.size]
+        return [step._replace(theta=step.theta[kept]) if step.theta.size == model.size else step for step in steps]
+    return [step._replace(theta=_averaged(step.theta, columns[step.theta.size], model)) for step in steps]
+
+
+def _columns_of(model: Model, size: int) -> Rows:
+    """Position of each of so many steps among those of a model whose length scales move together."""
+    if size == model.size:
+        return np.arange(size)
+    one, two = model.separated(1)[0].size, model.separated(2)[0].size
+    return model.separated(1 + (size - one) // max(two - one, 1))[1]  # kernels of given columns have their number
+
+
+def _averaged(theta: Floats, columns: Rows, model: Model) -> Floats:
     share = 1.0 / np.maximum(np.bincount(columns, minlength=model.size), 1)
-    return [
-        step._replace(theta=share * np.bincount(columns, weights=step.theta, minlength=model.size))
-        if step.theta.size > model.size
-        else step
-        for step in steps
-    ]
+    return np.asarray(share * np.bincount(columns, weights=theta, minlength=model.size))

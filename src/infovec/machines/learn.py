@@ -59,7 +59,7 @@ def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning, 
         other = _search(machine, start, deadline, learning, turn.part(number, searches))
         steps = steps + other.steps
         best = other if other.level > best.level else best
-    return best._replace(steps=alike(steps, model, machine.data.X.shape[-1], _apart(best.machine, model)))
+    return best._replace(steps=alike(steps, model, _apart(best.machine, model)))
 
 
 def _expecting(machine: Machine, model: Model) -> Model:
@@ -104,6 +104,6 @@ def _learn_each(machine: AgainstRest, tied: bool, deadline: Deadline, learning: 
         found.append(cast(Learned[OneFunction], learned))
     steps, level = [step for one in found for step in one.steps], sum(one.level for one in found)
     model = Model.begin(one.kernel, one.likelihood, tied, learning)
-    apart = any(step.theta.size > model.size for step in steps)
-    steps = alike(steps, model, machine.data.X.shape[-1], apart)  # some classes may have fewer length scales
+    several = {step.theta.size for step in steps if step.theta.size > model.size}
+    steps = alike(steps, model, len(several) == 1)  # some classes may have fewer length scales
     return Learned(machine.with_machines([one.machine for one in found]), steps, level)

@@ -2,16 +2,21 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+from scipy import sparse
+
 from ..learning import (
     FEWEST_COLUMNS,
     MOST_FOR_COLUMNS,
     MOST_FOR_FEWER,
+    MOST_FOR_SCREENING,
     MOST_FOR_SPARE,
     MOST_TRIALS,
     Model,
     elsewhere,
     has_spare,
     most_starts,
+    screenable,
     separable,
 )
 from ..likelihoods import Discrete, Likelihood
@@ -26,6 +31,7 @@ _UNTOLD = 4  # evaluations that find the magnitude of the length scales
 _FIRST, _FIRST_FOR_MANY, _FOR_CLASSES = 14, 80, 12  # evaluations of the first stage
 _MORE_ROWS, _SAME_ROWS, _NUMBERS = 4, 2, 6  # of a later one; of numbers there is more to learn than of labels
 _FEW_ROWS, _FEW, _FOR_COLUMNS, _FOR_NUMBERS = 1000, 18, 30, 45  # where columns are tried with scales of their own
+_FOR_SCREENING = 60  # of few columns, where those of many are looked for
 _FOR_FEWER = 150  # where some of them are switched off
 _REFINING = 6  # where rows left out have a say
 _NO_GRADIENT = 0.5  # of an evaluation, without its gradient
@@ -57,7 +63,9 @@ def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int
     usual = min((1 + others) * _usual(model, plan, number, several), most)
     if number <= before_last(plan) and machine.choices.doubt.spare and has_spare(model):
         most += MOST_FOR_SPARE
-    if number == before_last(plan) and is_separable(machine, model, stage.rows):
+    if number == before_last(plan) and _is_screenable(machine, model, stage.rows):
+        usual, most = usual + _FOR_SCREENING, most + MOST_FOR_SCREENING
+    if number == before_last(plan) and _has_enough_rows(machine, model, stage.rows):
         many = machine.data.p > FEWEST_COLUMNS
         usual, most = usual + _for_columns(model, stage.rows), most + MOST_FOR_COLUMNS
         return usual + _FOR_FEWER * many, most + MOST_FOR_FEWER * many
@@ -102,5 +110,15 @@ def unguided(model: Model) -> bool:
 
 
 def is_separable(machine: Machine, model: Model, n: int) -> bool:
-    """Whether columns are tried with length scales of their own, with so many rows."""
+    """Whether columns are tried with length scales of their own, all of them or a few, with so many rows."""
+    return _has_enough_rows(machine, model, n) or _is_screenable(machine, model, n)
+
+
+def _has_enough_rows(machine: Machine, model: Model, n: int) -> bool:
     return machine.n_functions == 1 and machine.data.X.ndim == 2 and separable(model, n, machine.data.p)
+
+
+def _is_screenable(machine: Machine, model: Model, n: int) -> bool:
+    X = machine.data.X
+    there = isinstance(X, np.ndarray) or sparse.issparse(X)
+    return machine.n_functions == 1 and there and X.ndim == 2 and screenable(model, n, machine.data.p)

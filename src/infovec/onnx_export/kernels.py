@@ -12,6 +12,7 @@ from ..kernels import (
     Bias,
     Categorical,
     Exponential,
+    Grouped,
     Kernel,
     Linear,
     Matern,
@@ -46,6 +47,8 @@ def matrix(g: Graph, kernel: Kernel, X: str, Z: Floats) -> str:
     if isinstance(kernel, Standardised):
         centre, scale = np.asarray(kernel.centre), np.asarray(kernel.scale)
         return matrix(g, kernel.kernel, _standardised(g, X, kernel), (Z - centre) / scale)
+    if isinstance(kernel, Grouped):
+        return matrix(g, kernel.whole, X, Z)
     if isinstance(kernel, On):
         return matrix(g, kernel.kernel, _some(g, X, kernel), Z[:, np.array(kernel.columns)])
     if isinstance(kernel, Categorical):
@@ -74,6 +77,8 @@ def diagonal(g: Graph, kernel: Kernel, X: str) -> str:
         return diagonal(g, kernel.kernel, g.times(X, np.sqrt(kernel.relevance)))
     if isinstance(kernel, Standardised):
         return diagonal(g, kernel.kernel, _standardised(g, X, kernel))
+    if isinstance(kernel, Grouped):
+        return diagonal(g, kernel.whole, X)
     if isinstance(kernel, On):
         return diagonal(g, kernel.kernel, _some(g, X, kernel))
     if isinstance(kernel, Linear):
@@ -87,7 +92,7 @@ def _unknown(kernel: Kernel) -> ParameterError:
     return ParameterError(
         f"{kernel!r} cannot be exported to ONNX; these can: RBF, Matern with nu 0.5, 1.5, 2.5 or infinity, "
         "Exponential, RationalQuadratic, Linear, Polynomial, Categorical, Bias, White, and sums, products, multiples, "
-        "Relevance, Standardised and On of these"
+        "Relevance, Standardised, Grouped and On of these"
     )
 
 
@@ -172,5 +177,19 @@ _PROFILES: dict[type, Callable[[Graph, Any, str], str]] = {
     RationalQuadratic: _rational,
 }
 _KNOWN = frozenset(
-    [*_PROFILES, Linear, Polynomial, Categorical, On, Bias, White, Sum, Product, Scaled, Standardised, Relevance]
+    [
+        *_PROFILES,
+        Linear,
+        Polynomial,
+        Categorical,
+        Grouped,
+        On,
+        Bias,
+        White,
+        Sum,
+        Product,
+        Scaled,
+        Standardised,
+        Relevance,
+    ]
 )

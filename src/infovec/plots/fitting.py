@@ -14,8 +14,8 @@ from .style import ACTIVE, GRID, POSITIVE, literal, new_axes
 __all__ = ["plot_evidence_history", "plot_inclusions", "plot_learning_curve", "plot_relevances"]
 
 
-def plot_relevances(model: Any, most: int = 20, ax: Any = None) -> Any:
-    """Draw how much every column counts, the most relevant on top.
+def plot_relevances(model: Any, most: int = 20, ax: Any = None, image_shape: tuple[int, int] | None = None) -> Any:
+    """Draw how much every column counts, the most relevant on top; of images as an image.
 
     Parameters
     ----------
@@ -24,6 +24,8 @@ def plot_relevances(model: Any, most: int = 20, ax: Any = None) -> Any:
         Columns to draw.
     ax : matplotlib Axes, optional
         A new figure if None.
+    image_shape : (int, int), optional
+        Height and width of images whose pixels are the columns, row by row.
 
     Returns
     -------
@@ -32,6 +34,8 @@ def plot_relevances(model: Any, most: int = 20, ax: Any = None) -> Any:
     found = model if isinstance(model, Relevances) else model.relevances()
     if not len(found):
         raise ParameterError(f"there are no relevances to draw: {found.note}")
+    if image_shape is not None:
+        return _pixels(found.picture(image_shape), new_axes(4.6, 3.8) if ax is None else ax)
     shown = min(most, len(found))
     ax = new_axes(5.6, 0.8 + 0.26 * shown) if ax is None else ax
     place = np.arange(shown)
@@ -40,6 +44,14 @@ def plot_relevances(model: Any, most: int = 20, ax: Any = None) -> Any:
     ax.set(xlim=(0, 1.02), ylim=(shown - 0.4, -0.6), xlabel="relevance, as a share of the largest")
     ax.grid(axis="x", color=GRID, linewidth=0.6)
     ax.set_axisbelow(True)
+    return ax
+
+
+def _pixels(picture: Floats, ax: Any) -> Any:
+    """Draw the root of the relevances, what one over the length scales is, so that small ones are seen too."""
+    drawn = ax.imshow(np.sqrt(picture), cmap="viridis", vmin=0.0, vmax=1.0, interpolation="nearest")
+    ax.set(xticks=[], yticks=[], xlabel="root of the relevance, as a share of the largest")
+    ax.figure.colorbar(drawn, ax=ax, shrink=0.85)
     return ax
 
 

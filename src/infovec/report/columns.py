@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.relevances import NOT_IMPORTANCE
+from ..estimators.relevances import NOT_IMPORTANCE, Relevances
 from ..evaluation import Dependence
-from ..plots import plot_dependence
+from ..plots import plot_dependence, plot_relevances
 from .contents import Contents
 from .page import card, cards, escape, paragraph, section
 from .pictures import Pictures
+from .shapes import picture_shape
 
 __all__ = ["columns"]
 
@@ -19,28 +20,47 @@ _BARS = 25  # relevances to show
 
 def columns(contents: Contents, picture: Pictures) -> str:
     """How much every column counts, as bars, and the mean prediction against the values of some."""
-    return section("Columns", *_relevances(contents), _dependences(contents, picture))
+    return section("Columns", *_relevances(contents, picture), _dependences(contents, picture))
 
 
-def _relevances(contents: Contents) -> list[str]:
+def _relevances(contents: Contents, picture: Pictures) -> list[str]:
     found = contents.relevances
     note = f"{found.note[:1].upper()}{found.note[1:]}." if found.note else ""
     if not len(found):
         return [paragraph(note, soft=True)]
-    most = _BARS
+    most = min(_BARS, max(found.n_seen, 1))
     lines = []
     for name, share, scale in list(zip(found.columns, found.relevance, found.length_scale, strict=True))[:most]:
         lines.append(
             f'<span>{escape(name)}</span><span class="soft">{_scale(share, scale)}</span>'
             f'<span class="bar" style="width:{100 * share:.2f}%"></span>'
         )
-    more = f"And {len(found) - most} columns that count less." if len(found) > most else ""
+    less, off = max(found.n_seen, 1) - most, len(found) - max(found.n_seen, 1)
+    more = f"And {less} columns that count less. " if less > 0 else ""
+    more += f"{off} say nothing: switched off, or constant." if off > 0 else ""
     said = (
         "(Spread / length scale)² of each column as a share of the largest; length scales in the column's unit. "
         f"{NOT_IMPORTANCE}"
     )
     bars = '<div class="bars">' + "\n".join(lines) + "</div>"
+    shape = picture_shape(contents.vectors, contents.image_shape) if _are_pixels(contents) else None
+    if shape is not None:
+        image = picture(partial(_draw_relevances, found, shape), "relevance of every pixel")
+        return [
+            paragraph(note),
+            paragraph(said, soft=True),
+            cards(card(image, "Pixels"), card(bars, "Relevances", more)),
+        ]
     return [paragraph(note), paragraph(said, soft=True), card(bars, "Relevances", more)]
+
+
+def _are_pixels(contents: Contents) -> bool:
+    """Whether each column of the active inputs has a relevance, so that they may make a picture."""
+    return contents.vectors.shape[1:] == (len(contents.relevances),)
+
+
+def _draw_relevances(found: Relevances, shape: tuple[int, int], ax: Any) -> Any:
+    return plot_relevances(found, ax=ax, image_shape=shape)
 
 
 def _scale(share: float, scale: float) -> str:
