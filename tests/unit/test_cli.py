@@ -101,6 +101,13 @@ def test_ordered_classes_keep_their_order(folder):
     assert list(rows[0]) == ["prediction", "proba_low", "proba_middle", "proba_high", "latent_std"]
     truth = [r["grade"] for r in read((folder / "grade.csv").read_text())]
     assert np.mean([r["prediction"] == t for r, t in zip(rows, truth, strict=True)]) > 0.8
+    for r in rows:
+        assert max(("low", "middle", "high"), key=lambda grade: float(r[f"proba_{grade}"])) == r["prediction"]
+    said = json.loads(run("inspect", folder / "grade.ivm", "--json").stdout)
+    assert said["classes"] == ["low", "middle", "high"]
+    judged = json.loads(run("evaluate", folder / "grade.ivm", folder / "grade.csv", "--json").stdout)
+    own = [float(r[f"proba_{t}"]) for r, t in zip(rows, truth, strict=True)]
+    assert judged["log_loss"]["value"] == pytest.approx(-np.log(own).mean(), rel=1e-6)
 
 
 def test_predictions_go_to_files(folder, tmp_path):
