@@ -15,9 +15,11 @@ from sklearn.model_selection import KFold, cross_val_score
 
 from infovec import load
 from infovec.errors import ParameterError
+from infovec.estimators.relevances import model_relevances
 from infovec.evaluation import judge
 from infovec.kernels import RBF
 from infovec.plots import plot_classifier
+from infovec.report.dependences import dependences
 
 mpl.use("agg")
 RNG = np.random.default_rng(0)
@@ -183,6 +185,17 @@ def test_predictions_are_shown_by_rank():
     legends = [plot_classifier(*given).get_legend().get_texts() for given in ((named, X, WORDS), (ranks, X, RANK))]
     assert [text.get_text() for text in legends[0]][:4] == NAMES
     assert len(legends[0]) == len(legends[1])
+
+
+@weights
+def test_what_columns_do_is_reported_by_rank(weighted):
+    named, ranks = pair(weighted)
+    found, same = (dependences(model, X, model_relevances(model), ("a", "b")) for model in (named, ranks))
+    assert len(found) == len(same) == 2
+    for one, other in zip(found, same, strict=True):
+        assert one.column == other.column
+        for part in ("mean", "low", "high"):
+            np.testing.assert_allclose(getattr(one, part), getattr(other, part), rtol=1e-9, atol=1e-12)
 
 
 def test_regions_have_the_colours_of_their_ranks():
