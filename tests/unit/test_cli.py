@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from scipy.stats import beta, norm
 from sklearn import datasets as sklearn_datasets
-from sklearn.metrics import log_loss
+from sklearn.metrics import confusion_matrix, log_loss
 
 import infovec as library
 from infovec.cli.commands import infovec
@@ -101,6 +101,25 @@ def test_ordered_classes_keep_their_order(folder):
     assert list(rows[0]) == ["prediction", "proba_low", "proba_middle", "proba_high", "latent_std"]
     truth = [r["grade"] for r in read((folder / "grade.csv").read_text())]
     assert np.mean([r["prediction"] == t for r, t in zip(rows, truth, strict=True)]) > 0.8
+    for r in rows:
+        assert max(("low", "middle", "high"), key=lambda grade: float(r[f"proba_{grade}"])) == r["prediction"]
+    said = json.loads(run("inspect", folder / "grade.ivm", "--json").stdout)
+    assert said["classes"] == ["low", "middle", "high"]
+    judged = json.loads(run("evaluate", folder / "grade.ivm", folder / "grade.csv", "--json").stdout)
+    own = [float(r[f"proba_{t}"]) for r, t in zip(rows, truth, strict=True)]
+    assert judged["log_loss"]["value"] == pytest.approx(-np.log(own).mean(), rel=1e-6)
+
+
+def test_reports_have_ordered_classes_from_low_to_high(folder, tmp_path):
+    pytest.importorskip("matplotlib")
+    run("evaluate", folder / "grade.ivm", folder / "grade.csv", "--report", tmp_path / "r.html")
+    rows = read(run("predict", folder / "grade.ivm", folder / "grade.csv").stdout)
+    truth = [r["grade"] for r in read((folder / "grade.csv").read_text())]
+    matrix = (tmp_path / "r.html").read_text().split('class="confusion"')[1].split("</table>")[0]
+    assert re.findall(r'<th title="([^"]*)"', matrix) == ["low", "middle", "high"]
+    counts = [int(n.replace("·", "0")) for n in re.findall(r"<td[^>]*>([^<]*)</td>", matrix)]
+    known = confusion_matrix(truth, [r["prediction"] for r in rows], labels=["low", "middle", "high"])
+    assert counts == known.ravel().tolist()
 
 
 def test_predictions_go_to_files(folder, tmp_path):

@@ -153,7 +153,10 @@ def test_the_band_of_one_row_is_that_of_its_probability():
 MODELS = {
     "numbers": lambda: fixed(IVMRegressor, RBF(1.5, 4.0) + Bias()).fit(X, F),
     "counts": lambda: fixed(IVMRegressor, RBF(1.5, 1.0) + Bias(), likelihood="poisson").fit(X, np.round(np.exp(F))),
-    "ordinal": lambda: fixed(IVMOrdinalClassifier, RBF(1.5, 4.0), categories=["a", "b", "c"]).fit(X, WORDS),
+    "ordinal": lambda: fixed(IVMOrdinalClassifier, RBF(1.5, 4.0), categories=["b", "c", "a"]).fit(X, WORDS),
+    "weighted ordinal": lambda: fixed(
+        IVMOrdinalClassifier, RBF(1.5, 4.0), categories=["b", "c", "a"], class_weight={"a": 3.0, "b": 1.0, "c": 2.0}
+    ).fit(X, WORDS),
     "weighted": lambda: fixed(IVMClassifier, RBF(1.5, 4.0), class_weight={"a": 3.0, "b": 1.0, "c": 1.0}).fit(X, WORDS),
     "softmax": lambda: fixed(IVMClassifier, RBF(1.5, 4.0), multi_class="softmax").fit(X, WORDS),
     "dense": lambda: GPClassifier(kernel=RBF(1.5, 4.0), learn=None, inference="laplace").fit(X, WORDS),

@@ -34,6 +34,7 @@ from infovec.persistence.leftovers import collect, temporary
 TESTS = Path(__file__).parents[1]
 KERNEL = {"kind": "object", "class": "RBF", "fields": {"length_scale": 1.0, "variance": 1.0}}
 NAN = {"kind": "float", "value": "nan"}
+GRADES, COSTS = ["low", "middle", "high"], {"low": 1.0, "middle": 3.0, "high": 0.5}
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +58,7 @@ def folder(tmp_path_factory):
         "each": (IVMClassifier(shared_kernel=False, **common), X, three),
         "coupled": (IVMClassifier(multi_class="probit", **common), X, three),
         "ordered": (IVMOrdinalClassifier(**common), X, three),
+        "words": (IVMOrdinalClassifier(categories=GRADES, class_weight=COSTS, **common), X, np.array(GRADES)[three]),
     }
     for name, (model, inputs, y) in fits.items():
         model.fit(inputs, y).save(made / f"{name}.ivm")
@@ -243,6 +245,46 @@ WRONG = {
         change("likelihood_")({"kind": "object", "class": "Gaussian", "fields": {}}),
         r"likelihood_ must be a likelihood of 2 classes, not a Gaussian",
     ),
+    "categories of other classes": (
+        "words",
+        change("categories_")(np.array(["low", "middle", "top"])),
+        "categories_ must be the labels of classes_ from lowest to highest",
+    ),
+    "a category twice": (
+        "words",
+        change("categories_")(np.array(["low", "high", "high"])),
+        "categories_ must be the labels of classes_",
+    ),
+    "too few categories": (
+        "words",
+        change("categories_")(np.array(["low", "high"])),
+        r"categories_ must be an array of .*shape \(3\)",
+    ),
+    "categories of another type": (
+        "ordered",
+        change("categories_")(np.array([0.0, 1.0, 2.0])),
+        "categories_ must be the labels of classes_",
+    ),
+    "words out of order": (
+        "words",
+        change("classes_")(np.array(GRADES)),
+        "classes_ must be in ascending order",
+    ),
+    "categories of no order": (
+        "two",
+        change("categories_")(np.array([True, False])),
+        "it has categories_, which no IVMClassifier has",
+    ),
+    "rank order of earlier versions, damaged": (
+        "words",
+        several(lambda file: file.fitted.pop("categories_"), change("classes_")(np.array([["low", "high"]]))),
+        "it has no categories_",
+    ),
+    "weights of earlier versions, damaged": (
+        "words",
+        several(lambda file: file.fitted.pop("categories_"), change("class_shift_")(np.zeros(2))),
+        "class_shift_ must be",
+    ),
     "four categories": (
         "ordered",
         lambda file: file.fitted["likelihood_"]["fields"].update(thresholds=file.array(np.array([0.0, 1.0, 2.0]))),
@@ -409,6 +451,20 @@ def test_what_is_written_again_unaltered_loads(folder):
     for path in sorted(folder.glob("*.ivm")):
         if path.name != "altered.ivm":
             load(File(path).write())
+
+
+def test_files_whose_classes_go_by_rank_predict_rightly(folder, tmp_path):
+    """Earlier versions wrote no ``categories_``, and ``classes_`` from lowest to highest."""
+    file, model = File(folder / "words.ivm"), load(folder / "words.ivm")
+    assert file.stored(file.fitted.pop("categories_")).tolist() == GRADES
+    change("classes_")(np.array(GRADES))(file)
+    change("class_shift_")(np.log([COSTS[grade] for grade in GRADES]))(file)
+    old, X = load(file.write()), np.random.default_rng(1).normal(size=(20, 3))
+    for name in ("classes_", "categories_", "class_shift_"):
+        np.testing.assert_array_equal(getattr(old, name), getattr(model, name))
+    np.testing.assert_array_equal(old.predict_proba(X), model.predict_proba(X))
+    old.save(tmp_path / "again.ivm")
+    np.testing.assert_array_equal(load(tmp_path / "again.ivm").predict_proba(X), model.predict_proba(X))
 
 
 def test_a_random_state_that_is_none_does_not_kill_the_next_fit(folder):

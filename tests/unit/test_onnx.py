@@ -125,11 +125,13 @@ def test_every_likelihood_of_classes(likelihood, variance, tmp_path):
     assert (tmp_path / "m.onnx").read_bytes() == to_onnx(model).SerializeToString()
 
 
-@pytest.mark.parametrize("labels", [[2, 5, 7, 9], [0.0, 1.0, 2.0, 3.0], ["a", "b", "c", "d"]], ids=str)
-def test_ordered_categories(labels):
+@pytest.mark.parametrize("labels", [[2, 5, 7, 9], [3.0, 0.0, 2.0, 1.0], ["poor", "fair", "good", "best"]], ids=str)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ordered_categories(labels, weighted):
     X, y = data()
     y = np.array(labels)[np.digitize(y, [4.5, 5.5, 6.5])]
-    model = IVMOrdinalClassifier(n_active=40, random_state=0, categories=labels).fit(X, y)
+    given = {label: 0.5 + k for k, label in enumerate(labels)} if weighted else None
+    model = IVMOrdinalClassifier(n_active=40, random_state=0, categories=labels, class_weight=given).fit(X, y)
     found = run(model, X)
     np.testing.assert_allclose(found["probability"], model.predict_proba(X), atol=1e-6)
     assert np.mean(found["label"] == model.predict(X)) > 0.99

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_digits
+from sklearn.metrics import confusion_matrix
 
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.errors import ParameterError
@@ -112,6 +113,13 @@ def test_ordered_classes_and_awkward_names(tmp_path):
     assert words.count(WORDS[2]) >= 3
     matrix = text.split('class="confusion"')[1].split("</table>")[0]
     assert matrix.count("<tr>") == 4
+    heads = [html.unescape(head) for head in re.findall(r'<th title="([^"]*)"', matrix)]
+    assert heads == list(WORDS)  # from lowest to highest
+    shown_counts = [[int(n) if n.isdigit() else 0 for n in re.findall(r"<td[^>]*>([^<]*)</td>", row)]
+                    for row in matrix.split("<tr>")[2:]]  # fmt: skip
+    ends = confusion_matrix(GRADE[100:], model.predict(X[100:]), labels=WORDS)
+    np.testing.assert_array_equal(shown_counts, ends)
+    assert f"3: {', '.join(WORDS)}" in words
     assert "None were given" not in words
 
 

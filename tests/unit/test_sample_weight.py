@@ -225,4 +225,5 @@ def test_frames_of_polars():
         IVMClassifier().fit(frame.with_columns(width=pl.Series(np.where(np.arange(40) == 3, np.inf, 0.0))), label)
     ordered = pl.Series(["low", "high", "middle", "low"] * 10, dtype=pl.Enum(["low", "middle", "high"]))
     grades = IVMOrdinalClassifier(n_active=5).fit(frame, ordered)
-    assert list(grades.classes_) == ["low", "middle", "high"]
+    assert list(grades.categories_) == ["low", "middle", "high"]
+    assert list(grades.classes_) == ["high", "low", "middle"]

@@ -16,6 +16,7 @@ from ..datasets import Source, open_sources
 from ..datasets.held_back import Learned
 from ..estimators.limits import memory_limit
 from ..kernels import named
+from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate
 from ..plain import printable
 from ..runtime import Progress, StopReason, give_back
@@ -193,7 +194,7 @@ def _interruptible() -> Iterator[list[bool]]:
 
 def _summary(model: Any, gathered: Gathered, output: str, seconds: dict[str, float]) -> dict[str, Any]:
     n, p = gathered.X.shape
-    classes = getattr(model, "classes_", None)
+    classes = ranked(model)
     own = gathered.target.task == "classify" and classes is not None and len(classes) > 2
     return {
         "model": output, "task": gathered.target.task, "target": gathered.table.target, "rows": n, "columns": p,

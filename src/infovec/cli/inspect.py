@@ -6,6 +6,7 @@ import numpy as np
 
 from .._types import Floats
 from ..estimators.relevances import NOT_IMPORTANCE, Relevances, model_relevances
+from ..likelihoods.ranks import ranked
 from ..plain import printable
 from .model import Model, as_list, load_model, n_active, own_units
 from .screen import Screen
@@ -24,7 +25,7 @@ def run(screen: Screen, model: str, points: int) -> None:
 
 def _contents(model: Model, relevances: Relevances) -> dict[str, Any]:
     estimator, table = model.estimator, model.table
-    classes = getattr(estimator, "classes_", None)
+    classes = ranked(estimator)
     return {
         "estimator": type(estimator).__name__, "task": table.task, "target": table.target,
         "classes": None if classes is None else classes.tolist(),

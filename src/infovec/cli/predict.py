@@ -16,6 +16,7 @@ from .._types import Inputs
 from ..datasets import Block, open_source
 from ..datasets.source import Wanted
 from ..errors import CellError, DataError, OutputError
+from ..likelihoods.ranks import by_rank, ranked
 from ..persistence import writing
 from ..plain import printable, without_formula
 from .cells import cells, text, with_cells
@@ -112,7 +113,7 @@ class Columns:
 
     def __init__(self, model: Model, proba: bool, std: bool) -> None:
         self._estimator, self._std, self._proba = model.estimator, std, proba
-        classes = getattr(model.estimator, "classes_", None)
+        classes = ranked(model.estimator)
         self._labels = None if classes is None else classes.tolist()
         self.names = ["prediction"]
         if proba and self._labels is not None:
@@ -128,7 +129,7 @@ class Columns:
         if self._labels is None:
             mean, std = self._estimator.predict(X, return_std=True)
             return [mean.tolist(), *([std.tolist()] if self._std else [])]
-        p = self._estimator.predict_proba(X)
+        p = by_rank(self._estimator, self._estimator.predict_proba(X))
         values: list[Sequence[Any]] = [[self._labels[k] for k in p.argmax(axis=1)]]
         if self._proba:
             values += p.T.tolist()

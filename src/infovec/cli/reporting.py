@@ -56,7 +56,8 @@ def write_report(
     found = dependences(estimator, rows, relevances, table.features)
     contents = Contents(
         estimator, table.features, relevances,
-        own_units(model, _SHOWN), predictions, None if sample is None else learning_curve(estimator, *sample),
+        own_units(model, _SHOWN), None if predictions is None else predictions.by_rank(estimator),
+        None if sample is None else learning_curve(estimator, *sample),
         provenance.get("plan"), {name: provenance.get(key) for key, name in _ORIGIN.items()}, table.target, 1,
         certificate=certificate, baselines=simple, fitted_to=fitted_to,
         dependences=tuple(one._replace(values=in_units(table, one.values, one.column)) for one in found),

@@ -19,6 +19,7 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, Logit, Probit
 from ..likelihoods.classes import ClassLikelihood
+from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate, Observed, certificate, check_delta, parts_of, relative_entropy_between
 from ..posterior import FactorisedPosterior
 from .compressed import compressed
@@ -102,9 +103,9 @@ class Certifying(DiscreteMachine):
         choices = _log_candidates(candidates, self._given_kernel()) + self._log_biases(own)
         observed = Observed(votes(self, inputs), own, _divergence(self), choices)
         if isinstance(self.posterior_, FactorisedPosterior) and isinstance(self.likelihood_, Probit | Logit):
-            made_again = compressed(self, inputs, self.classes_[own], observed.outvoted)
+            made_again = compressed(self, inputs, ranked(self)[own], observed.outvoted)
             observed = observed._replace(compressed=made_again)
-        return certificate(observed, delta, self.classes_)
+        return certificate(observed, delta, ranked(self))
 
     def fit_certified(
         self, X: object, y: ArrayLike, split: float = 0.5, delta: float = 0.01, groups: ArrayLike | None = None
@@ -150,12 +151,12 @@ class Certifying(DiscreteMachine):
         prior = f"its parameters, and the posterior that serves as prior, are from {len(first)} other rows"
         divergences = [_divergence(self), relative_entropy_between(self.posterior_, before.posterior_)]
         observed = Observed(votes(self, inputs), own, min(divergences), log(2.0), prior=prior)
-        return certificate(observed, delta, self.classes_)
+        return certificate(observed, delta, ranked(self))
 
     def _certified_rows(
         self, X: object, y: ArrayLike, groups: ArrayLike | None, sample_weight: ArrayLike | None
     ) -> tuple[Inputs, Rows]:
-        """Return inputs and numbers of the classes, of rows that can be taken for independent."""
+        """Return inputs and numbers of the classes, by rank, of rows that can be taken for independent."""
         labels = column_or_1d(y)
         if not len(labels):
             raise ParameterError("there are no rows, and so there is nothing to certify by")
@@ -169,7 +170,7 @@ class Certifying(DiscreteMachine):
             raise ParameterError(
                 "class_weight moves the predictions away from the rule that is certified; fit with class_weight=None"
             )
-        place = {label: k for k, label in enumerate(self.classes_.tolist())}
+        place = {label: k for k, label in enumerate(ranked(self).tolist())}
         own = [place.get(label, -1) for label in labels.tolist()]
         if min(own) < 0:
             raise ParameterError(f"y has {labels.tolist()[own.index(-1)]!r}, which is none of the classes of the model")
@@ -190,10 +191,10 @@ class Certifying(DiscreteMachine):
                 "active rows of the fit are among these rows, so they are not held out; leave held_out=False for the "
                 "rows of the fit, and give others for held_out=True"
             )
-        errors = int(np.sum(self.predict(X) != self.classes_[own]))
+        errors = int(np.sum(self.predict(X) != ranked(self)[own]))
         prior = "the fit has not seen these rows, so that the posterior is its own prior"
         observed = Observed(votes(self, inputs), own, 0.0, choices, test_errors=errors, prior=prior)
-        return certificate(observed, delta, self.classes_)
+        return certificate(observed, delta, ranked(self))
 
     def _check_rows(self, inputs: Inputs) -> None:
         if getattr(self, "moved_", False):  # which files of earlier versions do not say

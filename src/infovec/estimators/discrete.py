@@ -9,6 +9,7 @@ from .._types import Array, Floats, Inputs
 from ..active_learning import Uncertainty, label_uncertainty
 from ..errors import ParameterError
 from ..likelihoods import Discrete, Likelihood
+from ..likelihoods.ranks import by_class, by_rank, ranked
 from ..machines.sample import Sample
 from .base import InformativeVectorMachine
 from .class_weight import ClassWeight, rows_told
@@ -56,7 +57,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
             Columns in the order of ``classes_``, shifted by ``class_weight``. Accurate far into the tails.
         """
         mean, var = self._latent(X)
-        log_proba = self.likelihood_.log_proba(mean, var)
+        log_proba: Floats = by_class(self, self.likelihood_.log_proba(mean, var))
         if not self.class_shift_.any():
             return log_proba
         shifted: Floats = log_softmax(log_proba + self.class_shift_, axis=1)
@@ -121,11 +122,11 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
             u = random.uniform(size=(len(proba), S)) * proba[:, -1:]
             return np.asarray(self.classes_[np.sum(u[:, :, None] > proba[:, None, :-1], axis=2)])
         f = self._functions(X, S, random, self.likelihood_.for_new_rows().spread)
-        return np.asarray(self.classes_[labels_together(self, f, X, random)])
+        return np.asarray(ranked(self)[labels_together(self, f, X, random)])
 
     def _testimony(self, X: Inputs) -> dict[str, Array]:
-        log_proba = self.predict_log_proba(X)
-        return {**super()._testimony(X), "log_proba": log_proba, "label": self.classes_[np.argmax(log_proba, axis=1)]}
+        log_proba = by_rank(self, self.predict_log_proba(X))  # as files have it since before there was ``categories_``
+        return {**super()._testimony(X), "log_proba": log_proba, "label": ranked(self)[np.argmax(log_proba, axis=1)]}
 
 
 def discrete(likelihood: Likelihood) -> Discrete:

@@ -1,5 +1,6 @@
 """What every estimator has once it is fitted, for those who only look at it."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from .._types import Inputs, Rows
@@ -27,6 +28,11 @@ class Fitted(HasValues):
     active_vectors_: Inputs
     n_samples_fit_: int
     fit_seconds_: float
+
+    @classmethod
+    def _of_today(cls, fitted: Mapping[str, object]) -> dict[str, object]:
+        """Return fitted attributes, which an earlier version may have left, as this version has them."""
+        return dict(fitted)
 
 
 def as_given(model: object, X: Inputs) -> object:

@@ -10,6 +10,7 @@ from .._types import Array, Floats, Inputs
 from ..errors import ParameterError
 from ..likelihoods import Logit, Ordinal, Probit
 from ..likelihoods.classes import ClassLikelihood
+from ..likelihoods.ranks import by_class, ranked
 from ..pac_bayes import Votes, latent, votes_of_classes, votes_of_ordered, votes_of_two
 from .discrete import DiscreteMachine
 from .latent import known
@@ -49,12 +50,13 @@ class GibbsClassifier:
         """
         mean, var = _latent(self.model, self.model._read(X))
         draw = mean + np.sqrt(var) * check_random_state(self.random_state).standard_normal(mean.shape)
-        labels: Array = self.classes_[_decided(self.model, draw)]
+        labels: Array = ranked(self.model)[_decided(self.model, draw)]
         return labels
 
     def predict_proba(self, X: object) -> Floats:
-        """Return the probability of every class to be drawn, shape (n_samples, n_classes)."""
-        return votes(self.model, self.model._read(X)).probability
+        """Return the probability of every class to be drawn, shape (n_samples, n_classes), as ``classes_`` are."""
+        found: Floats = by_class(self.model, votes(self.model, self.model._read(X)).probability)
+        return found
 
     def vote(self, X: object) -> Array:
         """Predict the class that is drawn most often: the rule that ``bayes_bound`` is about."""
@@ -67,7 +69,7 @@ class GibbsClassifier:
 
 
 def votes(model: DiscreteMachine, X: Inputs) -> Votes:
-    """Return the probability of every class to be drawn, for inputs that were read."""
+    """Return the probability of every class to be drawn, by rank, for inputs that were read."""
     mean, var = _latent(model, X)
     likelihood = model.likelihood_
     if isinstance(likelihood, ClassLikelihood):

@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 from .._types import Array, Floats, Foreign, Inputs
 from ..errors import ParameterError
 from ..likelihoods import Discrete
+from ..likelihoods.ranks import by_rank
 from ..posterior import draw_normal
 from .latent import Latent
 from .tasks import grouped
@@ -70,7 +71,7 @@ class Sampling(Latent):
 
 
 def labels_together(model: Foreign, f: Floats, X: Inputs, random: np.random.RandomState) -> Array:
-    r"""Positions of labels drawn given latent functions, so that each row has the probabilities of ``predict_proba``.
+    r"""Ranks of labels drawn given latent functions, so that each row has the probabilities of ``predict_proba``.
 
     Labels are drawn given f; where classes have weights, the place that each has in the distribution of its row is
     kept, and the label at that place is taken from the distribution with weights:
@@ -90,7 +91,7 @@ def labels_together(model: Foreign, f: Floats, X: Inputs, random: np.random.Rand
         return at
     mean, var = model.posterior_.predict(X)
     plain = np.exp(likelihood.log_proba(mean, var))
-    weighted = plain * np.exp(model.class_shift_)
+    weighted = plain * np.exp(by_rank(model, model.class_shift_))
     below = np.cumsum(plain, axis=1) - plain
     rows = np.arange(len(f))[:, None]
     u = below[rows, at] + random.uniform(size=at.shape) * plain[rows, at]

@@ -1,7 +1,7 @@
 """Classification into ordered categories."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..errors import ParameterError
 from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
+from ..likelihoods.ranks import by_class
 from ..machines.defaults import ORDINAL_VARIANCE, named, ordinal
 from ..runtime import Callback, outside
 from ..scores import Score
@@ -40,7 +41,7 @@ class IVMOrdinalClassifier(Certifying):
         By name the cut points are set from the category frequencies, and the share of wrong labels is learned if
         evidence and rows left out agree that there are some (``likelihood_.lapse``).
     categories : sequence, optional
-        The categories from lowest to highest. None takes the order of an ordered pandas Categorical
+        The labels from lowest to highest. None takes the order of an ordered pandas Categorical
         or a polars Enum, else sorts the labels that occur in y, with a warning if they are three words or more.
     approximation, n_active, score, learn, class_weight, block_size, pool_size, initial, selection, blur, refine, \
 max_memory, max_time, dtype, n_jobs, warm_start, callback, random_state, verbose, invariances, rounds, move
@@ -48,8 +49,10 @@ max_memory, max_time, dtype, n_jobs, warm_start, callback, random_state, verbose
 
     Attributes
     ----------
-    classes_ : array
-        The categories, lowest first.
+    classes_ : array of shape (n_classes,)
+        The labels, sorted as everywhere in scikit-learn; columns of probabilities are in this order.
+    categories_ : array of shape (n_classes,)
+        The same from lowest to highest. Between them are the cut points ``likelihood_.thresholds``.
     class_shift_, active_, active_vectors_, site_precision_, site_mean_, kernel_, likelihood_, posterior_, \
 log_evidence_, history_, stop_reason_, moved_, n_features_in_, feature_names_in_
         As for IVMClassifier.
@@ -63,7 +66,12 @@ log_evidence_, history_, stop_reason_, moved_, n_features_in_, feature_names_in_
     >>> model = IVMOrdinalClassifier(categories=["low", "middle", "high"], n_active=30, random_state=0)
     >>> [str(v) for v in model.fit(x, grade).predict([[-0.9], [0.0], [0.9]])]
     ['low', 'middle', 'high']
+    >>> model.classes_.tolist(), model.categories_.tolist()
+    (['high', 'low', 'middle'], ['low', 'middle', 'high'])
     """
+
+    categories_: Array
+    _fitted = (*Certifying._fitted, "categories_")
 
     def __init__(
         self,
@@ -107,9 +115,11 @@ log_evidence_, history_, stop_reason_, moved_, n_features_in_, feature_names_in_
         inputs, labels = read(self, given_kernel(self.kernel), X, y)
         check_classification_targets(labels)
         sample = self._sample(inputs, labels, sample_weight)
-        targets = self._encode(sample.y, categories).astype(np.float64)
-        n = len(self.classes_)
-        self.class_shift_ = class_shift(self.class_weight, self.classes_, targets.astype(np.intp), sample.weight)
+        ranks = self._encode(sample.y, categories)
+        targets, n = ranks.astype(np.float64), len(self.categories_)
+        self.classes_ = np.sort(self.categories_)
+        shift = class_shift(self.class_weight, self.categories_, ranks, sample.weight)
+        self.class_shift_ = by_class(self, shift)
         likelihood = discrete(self._named(targets, n, sample.weight))
         if len(likelihood.labels) != n:
             raise ParameterError(
@@ -122,28 +132,44 @@ log_evidence_, history_, stop_reason_, moved_, n_features_in_, feature_names_in_
         return named(makers, self.likelihood, targets, weight)
 
     def _likelihood_of(self, own: Rows) -> Likelihood:
-        return self._named(own.astype(np.float64), len(self.classes_), None)
+        return self._named(own.astype(np.float64), len(self.categories_), None)
 
     def _encode(self, y: Array, categories: object) -> Rows:
         found, index = np.unique(y, return_inverse=True)
         if categories is None:
             _check_no_gaps(found)
             _warn_of_words(found)
-            self.classes_ = found
+            self.categories_ = found
         else:
-            self.classes_ = np.asarray(categories)
-            if self.classes_.ndim != 1 or len(np.unique(self.classes_)) != len(self.classes_):
+            self.categories_ = np.asarray(categories)
+            if self.categories_.ndim != 1 or len(np.unique(self.categories_)) != len(self.categories_):
                 raise ParameterError(f"categories must be a list of distinct labels, lowest first, got {categories!r}")
-            place = {label: k for k, label in enumerate(self.classes_.tolist())}
+            place = {label: k for k, label in enumerate(self.categories_.tolist())}
             unknown = [label for label in found.tolist() if label not in place]
             if unknown:
                 raise ParameterError(
                     f"categories must name every label of y, with the same type; missing: {unknown[:5]}"
+                    f"{_numbered_by_another(found, self.categories_)}"
                 )
             index = np.array([place[label] for label in found.tolist()], dtype=np.intp)[index]
-        if len(self.classes_) < 2:
+        if len(self.categories_) < 2:
             raise ParameterError(f"y has one class only, {found[0]}; rows of two categories or more are needed")
         return index
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        super().__setstate__(self._of_today(state))
+
+    @classmethod
+    def _of_today(cls, fitted: Mapping[str, object]) -> dict[str, object]:
+        """Return attributes that earlier versions left, whose ``classes_`` went by rank, as they are now."""
+        labels, shift = fitted.get("classes_"), fitted.get("class_shift_")
+        if "categories_" in fitted or not isinstance(labels, np.ndarray) or labels.ndim != 1:
+            return dict(fitted)
+        order = np.argsort(labels, kind="stable")
+        found = {**fitted, "categories_": labels, "classes_": labels[order]}
+        if isinstance(shift, np.ndarray) and shift.shape == labels.shape:
+            found["class_shift_"] = shift[order]
+        return found
 
 
 def _ordered_categories(y: object) -> list[object] | None:
@@ -151,6 +177,19 @@ def _ordered_categories(y: object) -> list[object] | None:
     dtype: Any = getattr(y, "dtype", None)
     ordered = getattr(dtype, "ordered", False) or (type(dtype).__name__ == "Enum" and hasattr(dtype, "categories"))
     return list(dtype.categories) if ordered else None
+
+
+def _numbered_by_another(found: Array, categories: Array) -> str:
+    """Return what to say where labels are the numbers that a meta-estimator gives to the words that are named."""
+    numbers, words = found.dtype.kind in "iu", all(isinstance(label, str) for label in categories.tolist())
+    if not (numbers and words and found[0] >= 0 and found[-1] < len(categories)):
+        return ""
+    codes = np.searchsorted(np.sort(categories), categories).tolist()
+    return (
+        ". y has numbers where categories are words: a meta-estimator, such as VotingClassifier or StackingClassifier, "
+        f"has encoded the labels by their places in sorted order. Name these, categories={codes} if y has all of "
+        "them; or give the meta-estimator a y of ranks, 0 for the lowest, and leave categories out"
+    )
 
 
 def _warn_of_words(found: Array) -> None:

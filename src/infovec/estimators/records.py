@@ -66,7 +66,7 @@ def estimator(cls: type[Fitted]) -> Record:
         if strange:
             raise ModelFileError(f"it has {strange[0][:80]}, which no {cls.__name__} has")
         model = cls(**{name: v for name, v in given["params"].items() if v is not ABSENT})
-        model.__dict__.update(given["fitted"])
+        model.__dict__.update(cls._of_today(given["fitted"]))
         check_params(model)
         check_model(model)
         return model

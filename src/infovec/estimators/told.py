@@ -14,6 +14,7 @@ from ..errors import ParameterError
 from ..inference import spreads
 from ..likelihoods import Likelihood, weighted
 from ..likelihoods.classes import ClassLikelihood
+from ..likelihoods.ranks import ranked
 from ..machines.against_rest import AgainstRest
 from ..machines.at_once import AtOnce
 from ..machines.fit import begin
@@ -86,7 +87,7 @@ def refit(model: Any, rows: Remembered) -> None:
         active = np.concatenate([active, np.setdiff1d(np.arange(n), active)])  # nothing is left to select
         sites = np.ones((n, *sites.shape[1:]))
     names = {k: vars(model)[k] for k in ("n_features_in_", "feature_names_in_") if k in vars(model)}
-    classes = getattr(model, "classes_", None)
+    classes = ranked(model)
     fixed = {"kernel": model.kernel_[0] if many else model.kernel_, "likelihood": model.likelihood_,
              "initial": None, "n_active": size, "_known_classes": classes, "categories": classes}  # fmt: skip
     with changed(model, **fixed):
@@ -167,7 +168,8 @@ def _encode(model: Any, y: Array) -> Floats:
     """Targets as the likelihood has them."""
     if not is_classifier(model):
         return y.astype(np.float64)
-    index = np.array([model.classes_.tolist().index(label) for label in y.tolist()], dtype=np.intp)
+    place = {label: k for k, label in enumerate(ranked(model).tolist())}
+    index = np.array([place[label] for label in y.tolist()], dtype=np.intp)
     two = len(model.classes_) == 2 and np.array_equal(model.likelihood_.labels, [-1.0, 1.0])
     return (
         2.0 * index - 1.0 if two else index if isinstance(model.likelihood_, ClassLikelihood) else index.astype(float)

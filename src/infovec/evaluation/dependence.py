@@ -9,6 +9,7 @@ from scipy.special import softmax
 
 from .._types import Floats
 from ..likelihoods.mixtures import centre
+from ..likelihoods.ranks import by_class
 from ..posterior import ClassPosterior, FactorisedPosterior, Posterior, ProjectedPosterior, SeparatePosterior
 
 __all__ = ["Dependence", "partial_dependence"]
@@ -21,7 +22,7 @@ class Dependence(NamedTuple):
 
     column: int
     values: Floats
-    mean: Floats  # (number of values, C): a number, or a probability for each class
+    mean: Floats  # (number of values, C): a number, or a probability for each class, as ``classes_`` are
     low: Floats | None  # of 95 % of the functions, where their covariance is known
     high: Floats | None
     words: tuple[str, ...] | None = None  # what the values stand for, if they are the numbers of categories
@@ -92,7 +93,8 @@ def expected(model: Any, mean: Floats, var: Floats) -> Floats:
     likelihood = model.likelihood_.for_new_rows()
     if getattr(model, "classes_", None) is None:
         return centre(likelihood, mean, var)[:, None]
-    return np.asarray(softmax(likelihood.log_proba(mean, var) + getattr(model, "class_shift_", 0.0), axis=1))
+    log_proba = by_class(model, likelihood.log_proba(mean, var))
+    return np.asarray(softmax(log_proba + getattr(model, "class_shift_", 0.0), axis=1))
 
 
 def _given(model: Any, functions: Floats, ndim: int) -> Floats:

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._types import Floats, Inputs, Mask, Rows
 from ..errors import ParameterError
+from ..likelihoods.ranks import by_class, by_rank
 from .figures import classification_figures, regression_figures
 
 __all__ = ["ClassPredictions", "NumberPredictions", "Predictions", "joined", "judge", "targets_of"]
@@ -52,6 +53,11 @@ class ClassPredictions(NamedTuple):
         counts = np.bincount(self.own * n_classes + self.predicted, minlength=n_classes**2)
         return counts.reshape(n_classes, n_classes)
 
+    def by_rank(self, model: Any) -> "ClassPredictions":
+        """Return them with classes, where the model knows their order, from lowest to highest."""
+        rank = by_class(model, np.arange(self.log_proba.shape[1]))
+        return ClassPredictions(rank[self.own], by_rank(model, self.log_proba))
+
     def probability_of_second(self) -> Floats:
         """Probability of the second of two classes."""
         return np.minimum(np.exp(self.log_proba[:, 1]), 1.0)
@@ -71,6 +77,10 @@ class NumberPredictions(NamedTuple):
         mean, std = model.predict(X, return_std=True)
         with np.errstate(over="ignore"):  # predictions may be as far off as numbers go
             return cls(y, mean, std, model.log_density(X, y))
+
+    def by_rank(self, model: Any) -> "NumberPredictions":
+        """Return them as they are: numbers have their order."""
+        return self
 
     def figures(self) -> dict[str, Any]:
         """Mean squared error, R², log density, calibration, errors of the rows kept, with standard errors."""

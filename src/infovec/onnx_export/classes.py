@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._types import Array, Floats
+from .._types import Array, Floats, Rows
 from ..errors import ParameterError
 from ..likelihoods import Lapsing, Likelihood, Logit, Ordinal, Probit
 from ..likelihoods.classes import ClassLikelihood, MultivariateProbit, OneAgainstRest
@@ -17,7 +17,7 @@ __all__ = ["label", "probability"]
 
 
 def probability(
-    g: Graph, likelihood: Likelihood | ClassLikelihood, mean: str, var: str, prior: float, shift: Floats
+    g: Graph, likelihood: Likelihood | ClassLikelihood, mean: str, var: str, prior: float, shift: Floats, column: Rows
 ) -> str:
     """Probability of every class, of shape (n, C).
 
@@ -31,8 +31,12 @@ def probability(
         Their largest prior variance.
     shift : array of shape (C,)
         Of the logarithms, before they are normalised.
+    column : array of shape (C,)
+        Which column of the likelihood each class has.
     """
     found = _unshifted(g, likelihood, mean, var, prior)
+    if not np.array_equal(column, np.arange(len(column))):
+        found = g.do("Gather", found, g.constant(column.astype(np.int64)), axis=1)
     if not shift.any():
         return g.do("Identity", found, name="probability")
     weighed = g.do("Mul", found, g.constant(np.exp(shift - shift.max())))

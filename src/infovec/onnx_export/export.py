@@ -7,6 +7,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..estimators import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from ..likelihoods.ranks import by_class
 from ..persistence import check_output, writing
 from ..posterior import Posterior
 from .classes import label, probability
@@ -56,7 +57,8 @@ def to_onnx(model: Any, path: str | os.PathLike[str] | None = None, dtype: str =
         outputs = {"mean": (g.types.DOUBLE, ["n"]), "std": (g.types.DOUBLE, ["n"])}
     else:
         prior = max(float(np.max(part.kernel.diag(part.X))) for part in parts(posterior))
-        kind = label(g, probability(g, likelihood, mean, var, prior, model.class_shift_), model.classes_)
+        column = by_class(model, np.arange(len(model.classes_)))
+        kind = label(g, probability(g, likelihood, mean, var, prior, model.class_shift_, column), model.classes_)
         outputs = {"label": (kind, ["n"]), "probability": (g.types.DOUBLE, ["n", len(model.classes_)])}
     outputs |= dict.fromkeys(("latent_mean", "latent_variance"), (g.types.DOUBLE, functions))
     exported = g.model(g.types.DOUBLE if dtype == "float64" else g.types.FLOAT, _width(model), outputs)

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Floats
 from ..errors import ParameterError
+from ..likelihoods.ranks import by_rank, ranked
 from .style import (
     ACTIVE,
     COLORS,
@@ -34,6 +35,7 @@ def plot_classifier(model: Any, X: Array, y: Array, ax: Any = None) -> Any:
 
     Crosses, circles and so on are the classes, dots mark the active rows. Of two classes the solid line is p = 0.5 and
     the dashed lines are p = 0.25 and p = 0.75; of more, lines part the regions where each is the most probable.
+    Classes that have an order are named from lowest to highest.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def plot_decision_boundary(model: Any, X: Array | None = None, ax: Any = None) -
     classes = _classes(model)
     ax = new_axes(6.4, 5.2) if ax is None else ax
     xs, ys = span(X, 0, _POINTS), span(X, 1, _POINTS)
-    proba = quietly(model.predict_proba, np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2))
+    proba = by_rank(model, quietly(model.predict_proba, np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)))
     if len(classes) == 2:
         p = proba[:, 1].reshape(len(ys), len(xs))
         ax.contour(xs, ys, p, levels=[0.5], colors=POSITIVE, linewidths=1.8)
@@ -108,7 +110,7 @@ def _regions(ax: Any, xs: Floats, ys: Floats, proba: Floats, colors: list[str]) 
 
 
 def _classes(model: Any) -> list[Any]:
-    classes = getattr(model, "classes_", None)
+    classes = ranked(model)
     if classes is None:
         raise ParameterError(f"{type(model).__name__} has no classes to draw; plot_regression draws numbers")
     return list(classes.tolist())

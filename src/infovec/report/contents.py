@@ -11,6 +11,7 @@ from ..errors import ParameterError
 from ..estimators.fitted import as_given
 from ..estimators.relevances import Relevances, model_relevances
 from ..evaluation import Dependence, LearningCurve, Predictions, judge, learning_curve, targets_of
+from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate
 from .baselines import Baseline, baselines
 from .dependences import dependences
@@ -37,7 +38,7 @@ class Contents:
     vectors : array
         The first active inputs, in units people know.
     predictions : ClassPredictions or NumberPredictions, optional
-        For test rows.
+        For test rows, with the columns of ``classes``.
     curve : LearningCurve, optional
     plan : mapping, optional
         ``seconds`` and ``memory`` that were predicted before the fit, and the seconds of these for ``learning``.
@@ -53,7 +54,7 @@ class Contents:
     fitted_to : str
         Which rows the linear one of them was fitted to.
     dependences : tuple of Dependence
-        What the most relevant columns do to predictions, in units people know.
+        What the most relevant columns do to predictions, in units people know, with the columns of ``classes``.
     test_rows : inputs, optional
         The test rows, or the first of them, in units people know.
     """
@@ -82,8 +83,8 @@ class Contents:
 
     @property
     def classes(self) -> list[str] | None:
-        """Names of the classes, if the model predicts some."""
-        found = getattr(self.model, "classes_", None)
+        """Names of the classes, if the model predicts some; from lowest to highest where they have an order."""
+        found = ranked(self.model)
         return None if found is None else [str(label) for label in found.tolist()]
 
 
@@ -114,7 +115,7 @@ def contents(
     own = as_given(model, vectors)
     drawn = picture_shape(vectors, image_shape) is None
     return Contents(
-        model, names, relevances, vectors, predictions, curve,
+        model, names, relevances, vectors, None if predictions is None else predictions.by_rank(model), curve,
         None if plan is None else plan._asdict(), image_shape=image_shape, certificate=certificate,
         baselines=simple, fitted_to=fitted_to, test_rows=X_test,
         dependences=dependences(model, own if X_test is None else X_test, relevances, names) if drawn else (),

@@ -8,6 +8,7 @@ import numpy as np
 from .._types import Array, Floats
 from ..estimators.relevances import Relevances
 from ..evaluation import Dependence, partial_dependence
+from ..likelihoods.ranks import by_rank
 from ..tables import Encoded
 from .rows import picked, some_rows
 
@@ -22,6 +23,8 @@ _ENDS = (0.02, 0.98)  # quantiles of a column between which it is looked at
 
 def dependences(model: Any, X: Any, found: Relevances, names: tuple[str, ...]) -> tuple[Dependence, ...]:
     """Return the partial dependence of the columns that count most; nothing where columns are not numbers.
+
+    Classes that have an order are from lowest to highest.
 
     Parameters
     ----------
@@ -42,7 +45,12 @@ def dependences(model: Any, X: Any, found: Relevances, names: tuple[str, ...]) -
     if not found.columns or found.note:  # in no order that was learned
         reach = {j: partial_dependence(model, background, j, values[j]).reach for j in tried}
         tried = sorted(tried, key=lambda j: -reach[j])
-    return tuple(partial_dependence(model, background, j, values[j], draws) for j in tried[:most])
+    return tuple(_ranked(model, partial_dependence(model, background, j, values[j], draws)) for j in tried[:most])
+
+
+def _ranked(model: Any, found: Dependence) -> Dependence:
+    low, high = (None if end is None else by_rank(model, end) for end in (found.low, found.high))
+    return found._replace(mean=by_rank(model, found.mean), low=low, high=high)
 
 
 def _numbers(model: Any, X: Any) -> Array | None:

@@ -35,7 +35,7 @@ class About(NamedTuple):
     @property
     def ordered(self) -> bool:
         """Whether the classes have an order, and one function for all."""
-        return self.n_classes > 0 and "n_classes_" not in self.fitted
+        return "categories_" in self.fitted
 
     @property
     def n_functions(self) -> int:
@@ -59,10 +59,15 @@ def _classes(value: object, where: str, about: About) -> None:
     must(plain, where, "texts or numbers", labels)
     if len(set(listed)) != len(listed):
         raise ModelFileError(f"{where} must be different labels, and has one of them twice")
-    if not about.ordered:
-        must(len({type(label) for label in listed}) == 1, where, "labels of one type", labels)
-        if sorted(listed) != listed:
-            raise ModelFileError(f"{where} must be in ascending order")
+    must(len({type(label) for label in listed}) == 1, where, "labels of one type", labels)
+    if sorted(listed) != listed:
+        raise ModelFileError(f"{where} must be in ascending order")
+
+
+def _categories(value: object, where: str, about: About) -> None:
+    labels, classes = array(value, where, "biufUSO", (about.n_classes,)), about.fitted["classes_"]
+    same = labels.dtype == classes.dtype and sorted(labels.tolist()) == classes.tolist()
+    must(same, where, "the labels of classes_ from lowest to highest", labels)
 
 
 def _n_classes(value: object, where: str, about: About) -> None:
@@ -206,6 +211,7 @@ FITTED: Final[dict[str, Check]] = {
     "stop_reason_": lambda value, where, about: text(value, where),
     "dtype_": lambda value, where, about: must(value in ("float32", "float64"), where, "float32 or float64", value),
     "classes_": _classes,
+    "categories_": _categories,
     "n_classes_": _n_classes,
     "class_shift_": _class_shift,
     "residual_quantiles_": _residuals,
