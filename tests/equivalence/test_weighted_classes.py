@@ -86,23 +86,26 @@ def differences(likelihood, X, labels, active, kernel, blur):
 
 @pytest.mark.parametrize("low", [1.0, 0.05])
 @pytest.mark.parametrize("blur", [True, False])
-def test_the_gradient_is_exact_for_any_weights(blur, low):
+@pytest.mark.parametrize("Likelihood", [MultivariateProbit, Softmax])
+def test_the_gradient_is_exact_for_any_weights(Likelihood, blur, low):
     X, labels = data(N)
-    likelihood = MultivariateProbit(BIAS).weigh(np.random.default_rng(0).uniform(low, 3.0 * low, size=N))
+    likelihood = Likelihood(BIAS).weigh(np.random.default_rng(0).uniform(low, 3.0 * low, size=N))
     active = np.arange(0, N, 2)
     _, _, gradient = coupled(likelihood, X, labels, active, blur)
     np.testing.assert_allclose(gradient, differences(likelihood, X, labels, active, KERNEL, blur), atol=1e-4)
 
 
-def test_the_power_of_a_likelihood_is_that_of_brute_force():
+@pytest.mark.parametrize(("Likelihood", "times"), [(MultivariateProbit, 2.0), (Softmax, 1.0)])
+def test_the_power_of_a_likelihood_is_that_of_brute_force(Likelihood, times):
     """One row: means and log evidence against quadrature; without copies EP is exact for it."""
     z, w = np.polynomial.hermite_e.hermegauss(40)
     f = np.stack(np.meshgrid(z, z, z), axis=-1).reshape(-1, 3)
     prior = np.einsum("i,j,k->ijk", w, w, w).ravel() / w.sum() ** 3
-    log_prob = Softmax(BIAS).log_prob(np.zeros(len(f), dtype=int), f)
+    log_prob = Likelihood(BIAS).log_prob(np.zeros(len(f), dtype=int), f)
     for weight, error in ((0.1, 0.02), (0.5, 0.01), (1.0, 1e-5), (3.0, 0.02)):
+        error *= times
         mass = prior * np.exp(weight * log_prob)
-        shards, _ = project(RBF(), Softmax(BIAS).weigh(np.array([weight])), np.zeros((1, 2)), np.zeros(1, int), [0])
+        shards, _ = project(RBF(), Likelihood(BIAS).weigh(np.array([weight])), np.zeros((1, 2)), np.zeros(1, int), [0])
         found = infer_coupled(shards, tolerance=1e-8)
         assert found.log_evidence == pytest.approx(np.log(mass.sum()), rel=error)
         mean = found.beliefs.beta[:, 0] / found.beliefs.Q[:, 0, 0]
@@ -247,3 +250,26 @@ def test_a_weight_is_a_repetition_for_every_form(form, approximation):
     np.testing.assert_allclose(told.predict_proba(X), many.predict_proba(X), rtol=1e-9)
     assert told.log_evidence_ == pytest.approx(many.log_evidence_, rel=1e-9)
     np.testing.assert_array_equal(told.active_vectors_, many.active_vectors_)
+
+
+@pytest.mark.parametrize("approximation", ["projected", "factorised"])
+@pytest.mark.parametrize("form", ["ovr", "probit", "softmax", "variational"])
+def test_a_real_weight_is_between_those_of_whole_numbers_and_in_parts_the_same(form, approximation):
+    X, labels = data(N)
+    weight = np.random.default_rng(5).uniform(0.2, 2.5, size=N)
+    settings = {"multi_class": form, "approximation": approximation, "n_active": 8, "random_state": 0}
+    settings |= {"kernel": RBF(1.0, 5.0) + Bias(), "learn": None, "dtype": "float64"}
+    told = infovec.IVMClassifier(**settings).fit(X, labels, sample_weight=weight)
+    parts = infovec.IVMClassifier(**settings)
+    parts.fit(np.tile(X, (2, 1)), np.tile(labels, 2), sample_weight=np.append(0.3 * weight, 0.7 * weight))
+    np.testing.assert_allclose(told.predict_proba(X), parts.predict_proba(X), rtol=1e-8)
+    own = [np.log(told.predict_proba(X)[0, labels[0]])]
+    for first in (1.0, 1.7, 2.0):
+        weight[0] = first
+        own.append(
+            np.log(
+                infovec.IVMClassifier(**settings).fit(X, labels, sample_weight=weight).predict_proba(X)[0, labels[0]]
+            )
+        )
+    if approximation == "projected":
+        assert min(own[1], own[3]) < own[2] < max(own[1], own[3])

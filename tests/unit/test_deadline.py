@@ -234,6 +234,6 @@ def test_a_site_cut_short_without_precision_has_its_shift_for_a_mean():
         def sites(self, rows):
             return np.array([0.0, 1e-310, -1e-310, 2.0, 3.0]), np.array([0.0, 0.5, 0.5, 1.0, 0.0])
 
-    precision, mean = Projected(None, [Shard()], None, None, None).sites(np.arange(5))
+    precision, mean = Projected(None, [Shard()], None, None, None, None).sites(np.arange(5))
     np.testing.assert_array_equal(mean, [0.0, 0.5, 0.5, 0.5, 0.0])
     np.testing.assert_array_equal(precision, [0.0, 1e-310, -1e-310, 2.0, 3.0])

@@ -9,7 +9,6 @@ from sklearn.datasets import load_digits
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor, load
 from infovec.errors import ParameterError
 from infovec.estimators import images
-from infovec.inference import leave_out_together
 from infovec.invariances import Jitter, Permutations, Rotations, Scalings, Shifts, Signs, Thickness
 from infovec.kernels import RBF
 from infovec.likelihoods import Gaussian, Probit
@@ -88,23 +87,6 @@ def test_a_row_and_its_images_share_its_weight():
     some = both.take(np.array([0, 4]))
     assert some.kin.tolist() == [0, 1]
     assert some.virtual.tolist() == [False, True]
-
-
-def test_rows_left_out_with_their_images_equal_the_dense_posterior_without_them():
-    rng = np.random.default_rng(0)
-    X, y, noise = rng.normal(size=(12, 2)), rng.normal(size=12), 0.3
-    kernel, kin = RBF(0.9, 2.0), np.array([0, 1, 2, 3, 4, 5, 0, 0, 1, 2, 2, 2])
-    K = kernel(X, X)
-    L = np.linalg.cholesky(K + 1e-12 * np.eye(12))
-    Q = np.linalg.cholesky(np.eye(12) + L.T @ L / noise)
-    beta = np.linalg.solve(Q, L.T @ y / noise)
-    sites = np.full(12, 1.0 / noise), y / noise
-    got = leave_out_together(K, np.diag(K), (L, Q, beta), sites, kin)
-    for i in range(12):
-        rest = np.flatnonzero(kin != kin[i])
-        A = K[np.ix_(rest, rest)] + noise * np.eye(len(rest))
-        np.testing.assert_allclose(got[0, i], K[i, rest] @ np.linalg.solve(A, y[rest]), rtol=1e-6)
-        np.testing.assert_allclose(got[1, i], K[i, i] - K[i, rest] @ np.linalg.solve(A, K[rest, i]), rtol=1e-6)
 
 
 def test_evidence_is_that_of_noise_shared_by_a_row_and_its_images():

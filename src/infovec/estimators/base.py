@@ -199,8 +199,12 @@ class InformativeVectorMachine(
         client : distributed.Client, optional
             For Dask collections; the current one unless given.
         groups : array-like of shape (n_samples,), optional
-            The task of each row, a label of any type, for the kernels ``Tasks`` and ``Coregion``. Predictions then
-            take ``groups`` too; a label that is new to them is a new task.
+            For the kernels ``Tasks`` and ``Coregion`` the task of each row, a label of one type. Predictions then take
+            ``groups`` too; a label that is new to them is a new task.
+
+            With any other kernel the rows that belong together, such as those of one speaker, writer or patient, by
+            labels of any type. Wherever rows are left out to see how well others are predicted, whole groups are: then
+            the model is as certain of rows of new groups as it may be. Predictions take no groups. For rows in memory.
 
         Returns
         -------
@@ -219,7 +223,8 @@ class InformativeVectorMachine(
                 self._compare(rows, y, sample_weight, course)
                 if self.invariances is not None:
                     fit_with_images(self, rows, y, sample_weight, course)
-                if self.max_time is not None or not warn_if_unexplained(self, rows, y, sample_weight):
+                outside = rows if hasattr(self, "tasks_") else X
+                if self.max_time is not None or not warn_if_unexplained(self, outside, y, sample_weight):
                     warn_if_in_raw_units(self)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
             self._rows = None if self._rows is None or self.moved_ else remembered(self._rows)
@@ -306,7 +311,7 @@ class InformativeVectorMachine(
 
     def _sample(self, X: Inputs, y: Array, sample_weight: ArrayLike | None) -> Sample:
         """Return the rows that count, equal ones taken together where that changes nothing."""
-        self._rows = X, y, read_weight(sample_weight, X.shape[0])
+        self._rows = X, y, read_weight(sample_weight, X.shape[0]), self.__dict__.pop("_folds", None)
         sample, all_rows = Sample.of(*self._rows), APPROXIMATIONS[self.approximation].all_rows
         return sample.merged(kernel_on(self, X), self.likelihood) if all_rows else sample
 
@@ -360,7 +365,15 @@ class InformativeVectorMachine(
     def _train(self, machine: Machine, course: Course, checkpoint: Checkpoint | None = None) -> None:
         """Fit, or go on from the last fit, and store what came of it."""
         sample = machine.data.given
-        told = [sample.X, machine.data.y, sample.weight, sample.rows, sample.unit.centre, sample.unit.scale]
+        told = [
+            sample.X,
+            machine.data.y,
+            sample.weight,
+            sample.rows,
+            sample.unit.centre,
+            sample.unit.scale,
+            sample.folds,
+        ]
         if self.warm_start and isinstance(sample.X, FarInputs):
             raise ParameterError("warm_start keeps the rows in memory, where these are not; fit with warm_start=False")
         data = joblib.hash(told) if self.warm_start else ""

@@ -30,6 +30,7 @@ def checkpointed(estimator: Foreign, path: str | PathLike[str] | None, machine: 
     settings = {name: repr(value) for name, value in estimator.get_params().items() if name not in _FREE}
     seen = data.given.X[np.arange(min(_SEEN, data.n))]
     told = [settings, data.X.shape, seen, data.y, data.given.weight, type(machine).__name__]
+    told += [] if data.folds is None else [data.folds]
     checkpoint = Checkpoint(path, str(joblib.hash(told)))
     try:
         yield checkpoint

@@ -351,6 +351,11 @@ class IVMClassifier(Certifying):
             )
         if weight is not None and coupling.copies:
             _check_coupled(weight)
+        if read.sample.folds is not None and not coupling.leaves_groups_out:
+            raise ParameterError(
+                "groups of rows left out together are not for multi_class='variational', whose auxiliary variables "
+                "remember the rows that are left out; use 'ovr', 'probit' or 'softmax', or leave groups out"
+            )
         assert isinstance(likelihood, ClassLikelihood)
         machine = self._made(kind, read._replace(likelihood=likelihood.weigh(weight)), kernel)
         if self.shared_kernel or not isinstance(machine, AgainstRest):

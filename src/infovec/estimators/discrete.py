@@ -36,7 +36,7 @@ class DiscreteMachine(ClassifierMixin, InformativeVectorMachine):  # type: ignor
 
     def _sample(self, X: Inputs, y: Array, sample_weight: ArrayLike | None) -> Sample:
         """Return the rows that count, and whose class does; where parameters are learned, each for one observation."""
-        self._rows = X, y, read_weight(sample_weight, X.shape[0])
+        self._rows = X, y, read_weight(sample_weight, X.shape[0]), self.__dict__.pop("_folds", None)
         sample = Sample.of(*self._rows)
         sample = sample.told(rows_told(self.class_weight, sample.y))
         if APPROXIMATIONS[self.approximation].all_rows or len(np.unique(sample.y)) > 2:

@@ -86,7 +86,8 @@ def _machine(
     if machine.n_functions > 1 and not isinstance(machine, AgainstRest):
         raise ParameterError("invariances with more than two classes are for multi_class='ovr'")
     if not machine.all_rows:
-        families = Families(sample.rows, _own_images(model.site_precision_, len(images), machine.data.n))
+        own = _own_images(model.site_precision_, len(images), machine.data.n)
+        families = Families(sample.rows, own, sample.folds)
         machine = replace(machine, data=replace(machine.data, families=families))
     return replace(machine, kernels=tuple(inside)) if isinstance(machine, AgainstRest) and machine.kernels else machine
 

@@ -14,7 +14,7 @@ from ..kernels import Kernel
 from ..tables import Encoded, TableSchema, columns_of, is_frame, is_plain, out_of_place
 from ..tables.writing import first_amount
 from .far import is_dask, is_far, near, read_far
-from .tasks import Grouped, learn_tasks, tasks_beside
+from .tasks import Grouped, are_tasks, folds_of, learn_tasks, tasks_beside
 
 __all__ = ["check_labels", "read", "read_weight"]
 
@@ -25,7 +25,8 @@ def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no ta
     """Return X, or X and y: X as a C-ordered float array, a CSR matrix, or objects where the kernel takes them.
 
     ``real`` asks for y as floats. With targets the estimator learns the number and names of the columns;
-    without, X is compared with them. Tasks that are given as groups are the last column.
+    without, X is compared with them. Groups that are the tasks of the kernel are the last column; others stay with the
+    estimator for a moment, as ``_folds``.
     """
     training = not (isinstance(y, str) and y == "no targets")
     if training and not real:
@@ -33,14 +34,32 @@ def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no ta
     labels = X.labels() if isinstance(X, Grouped) else None
     if training:
         learn_tasks(estimator, kernel, labels)
+        vars(estimator).pop("_folds", None)
     elif hasattr(estimator, "tasks_"):
         return _with_tasks(estimator, kernel, X)
     if not isinstance(X, Grouped) or labels is None:
         return _read_rows(estimator, kernel, X, y, real, training)
     if not training:
-        raise ParameterError("groups were given, but the model was fitted without; leave them out")
+        raise ParameterError(
+            "groups were given, but the model has no tasks, and groups that rows were left out by when it was fitted "
+            "say nothing of new rows; leave them out"
+        )
+    if not are_tasks(kernel):
+        found = _read_rows(estimator, kernel, _near(X.X), y, real, training)
+        vars(estimator)["_folds"] = folds_of(labels)
+        return found
     inputs, targets = _read_rows(estimator, kernel, X.X, y, real, training)
     return tasks_beside(estimator, inputs, labels), targets
+
+
+def _near(X: Foreign) -> Foreign:
+    """Return rows that are in memory, as those must be that are left out together."""
+    if is_dask(X) or is_far(X):
+        raise ParameterError(
+            "groups say which rows are left out together, which is for rows in memory; take a sample of the rows, or "
+            "leave groups out"
+        )
+    return X
 
 
 def _with_tasks(estimator: Any, kernel: Kernel | None, X: Any) -> Inputs:

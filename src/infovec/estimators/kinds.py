@@ -27,11 +27,12 @@ class Coupling(NamedTuple):
     likelihood: Callable[[Floats], ClassLikelihood]  # from biases
     machines: Mapping[str, type[ClassMachine]]  # by the approximation
     copies: bool = False  # whether a row of weight k has k sites, which do not settle when they are too many
+    leaves_groups_out: bool = True  # whether it can tell what it would say without groups of rows
 
 
 MULTI_CLASS: Final[Mapping[str, Coupling]] = {
     "probit": Coupling(MultivariateProbit, {"projected": Coupled, "factorised": Pairs}, copies=True),
     "softmax": Coupling(Softmax, {"projected": Coupled, "factorised": Pairs}, copies=True),
     "ovr": Coupling(OneAgainstRest, {"projected": AgainstRest, "factorised": FactorisedAgainstRest}),
-    "variational": Coupling(MultivariateProbit, {"projected": Bound, "factorised": BoundRows}),
+    "variational": Coupling(MultivariateProbit, {"projected": Bound, "factorised": BoundRows}, leaves_groups_out=False),
 }

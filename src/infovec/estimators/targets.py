@@ -71,7 +71,8 @@ def _trial(model: Foreign, sample: Sample) -> Trial:
     at = some_rows(len(sample.y))
     X, weight = sample.X[at], None if sample.weight is None else sample.weight[at]
     y: Floats = np.asarray(sample.y[at], dtype=np.float64)
+    folds = None if sample.folds is None else sample.folds[at]
     if given_kernel(model.kernel) is not None:
-        return Trial.of(X, y, weight, cast(Kernel, kernel_on(model, X)), scaled=False)
+        return Trial.of(X, y, weight, cast(Kernel, kernel_on(model, X)), scaled=False, folds=folds)
     kernel = default_kernel(X, 1.0, weight, form_of(model.kernel), codes_of(model), gaps_of(model))
-    return Trial.of(X, y, weight, kernel, scaled=True)
+    return Trial.of(X, y, weight, kernel, scaled=True, folds=folds)

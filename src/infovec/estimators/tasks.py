@@ -1,4 +1,4 @@
-"""Tasks of rows: labels given as groups become one more column, and kernels learn which column has the tasks."""
+"""Groups of rows: tasks, which become one more column for kernels that ask for them, or else rows left out together."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -19,7 +19,9 @@ from .values import form_of, given_kernel
 
 __all__ = [
     "Grouped",
+    "are_tasks",
     "codes_of",
+    "folds_of",
     "gaps_of",
     "grouped",
     "kernel_on",
@@ -33,7 +35,7 @@ _LARGEST = 2.0**23  # number of a task that single precision tells from its neig
 
 
 class Grouped(NamedTuple):
-    """Inputs, and the task of each row."""
+    """Inputs, and the group of each row."""
 
     X: Any
     groups: ArrayLike
@@ -46,18 +48,16 @@ class Grouped(NamedTuple):
         labels: Array = column_or_1d(self.groups)
         if labels.dtype == object and all(isinstance(label, str) for label in labels.tolist()):
             labels = labels.astype(str)
-        missing = [label is None or label != label for label in labels.tolist()]
+        missing = [label is None or type(label).__name__ == "NAType" or label != label for label in labels.tolist()]
         if any(missing):
-            raise ParameterError(f"groups has no label for row {missing.index(True)}; give each row its task")
-        if labels.dtype == object:
-            raise ParameterError("groups must be labels of one type, texts or numbers")
+            raise ParameterError(f"groups has no label for row {missing.index(True)}; give each row its group")
         if len(labels) != len(self):
             raise ParameterError(f"X has {len(self)} rows, groups has {len(labels)} labels; give one for each row")
         return labels
 
 
 def grouped(X: object, groups: ArrayLike | None) -> object:
-    """Return the inputs with their tasks, if there are any."""
+    """Return the inputs with their groups, if there are any."""
     return X if groups is None else Grouped(X, groups)
 
 
@@ -73,17 +73,34 @@ def with_groups(score: Callable[..., float]) -> Callable[..., float]:
     return scored
 
 
+def are_tasks(kernel: Kernel | None) -> bool:
+    """Whether groups are the tasks of a kernel; else they say which rows are left out together."""
+    return kernel is not None and any(part.column == GROUPS for part in _by_task(kernel))
+
+
 def learn_tasks(estimator: Any, kernel: Kernel | None, labels: Array | None) -> None:
-    """Remember the labels of the tasks; refuse groups that the kernel does not ask for."""
+    """Remember the labels of the tasks, if the kernel asks for them."""
     vars(estimator).pop("tasks_", None)
-    if labels is None:
+    if labels is None or not are_tasks(kernel):
         return
-    if kernel is None or not any(part.column == GROUPS for part in _by_task(kernel)):
-        raise ParameterError(
-            "groups are the tasks of the rows, which the kernel does not ask for: give "
-            "kernel=infovec.kernels.Tasks(RBF() + Bias()) or Coregion(...), or leave groups out"
-        )
+    if labels.dtype == object:
+        raise ParameterError("groups must be labels of one type, texts or numbers")
     estimator.tasks_ = np.unique(labels)
+
+
+def folds_of(labels: Array) -> Rows | None:
+    """Return a number for each group of rows that are left out together, of labels of any type; None if all differ."""
+    if labels.dtype != object:
+        folds = np.unique(labels, return_inverse=True)[1].ravel()
+    else:
+        numbers = dict[object, int]()
+        folds = np.array([numbers.setdefault(label, len(numbers)) for label in labels.tolist()], dtype=np.intp)
+    if len(folds) and folds.max() == 0:
+        raise ParameterError(
+            f"groups has one label only, {labels[0]!r}: groups say which rows are left out together to find out how "
+            "well those of others are predicted, for which there must be two; leave groups out"
+        )
+    return folds if len(folds) > int(folds.max(initial=-1)) + 1 else None
 
 
 def tasks_beside(estimator: Any, inputs: Inputs, labels: Array) -> Floats:

@@ -127,7 +127,7 @@ class Telling(Asking):
                 "fit it to all rows"
             )
         if new.size:
-            self.fit(rows.X, rows.y, rows.weight)
+            self.fit(rows.X, rows.y, rows.weight, groups=rows.folds)
         elif rows.before is None:
             refit(self, rows)
         else:

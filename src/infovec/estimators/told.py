@@ -22,6 +22,7 @@ from ..machines.machine import Machine
 from ..posterior import ClassPosterior, FactorisedPosterior, Posterior, SeparatePosterior
 from ..shards import FarInputs
 from .fitted import as_given
+from .tasks import grouped
 from .warm import State
 
 __all__ = ["Remembered", "add", "changed", "forget", "refit", "remembered"]
@@ -40,13 +41,17 @@ class Remembered(NamedTuple):
     y: Array
     weight: Floats | None
     before: dict[str, Any] | None = None  # the model without them; None if they are all rows there were
+    folds: Rows | None = None  # the same number for rows that are left out together
 
     def with_more(self, X: Inputs, y: Array, weight: Floats | None) -> "Remembered":
         """Return these rows and others."""
         both = None
         if self.weight is not None or weight is not None:
             both = np.concatenate([_ones(self.weight, len(self.y)), _ones(weight, len(y))])
-        return Remembered(stacked(self.X, X), np.concatenate([self.y, y]), both, self.before)
+        folds = self.folds
+        if folds is not None:  # told rows are left out one at a time
+            folds = np.append(folds, folds.max(initial=-1) + 1 + np.arange(len(y)))
+        return Remembered(stacked(self.X, X), np.concatenate([self.y, y]), both, self.before, folds)
 
     @property
     def too_many(self) -> bool:
@@ -56,8 +61,8 @@ class Remembered(NamedTuple):
 
 def remembered(rows: Foreign) -> Remembered | None:
     """Return the rows of a fit if they are few, copied: what the user does to them later is no matter."""
-    X, y, weight = rows
-    if isinstance(X, FarInputs) or (found := Remembered(X, y, weight)).too_many:
+    X, y, weight, folds = rows
+    if isinstance(X, FarInputs) or (found := Remembered(X, y, weight, None, folds)).too_many:
         return None
     return found._replace(X=X.copy(), y=y.copy(), weight=None if weight is None else weight.copy())
 
@@ -91,7 +96,7 @@ def refit(model: Any, rows: Remembered) -> None:
     fixed = {"kernel": model.kernel_[0] if many else model.kernel_, "likelihood": model.likelihood_,
              "initial": None, "n_active": size, "_known_classes": classes, "categories": classes}  # fmt: skip
     with changed(model, **fixed):
-        machine = model._prepare(as_given(model, rows.X), rows.y, rows.weight)
+        machine = model._prepare(grouped(as_given(model, rows.X), rows.folds), rows.y, rows.weight)
     vars(model).update(names)
     machine = _with_active(machine, active, sites)
     if isinstance(machine, AgainstRest) and many:

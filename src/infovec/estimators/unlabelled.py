@@ -29,7 +29,7 @@ from .class_weight import class_shift, rows_told
 from .far import is_far
 from .inputs import read, read_weight
 from .kinds import APPROXIMATIONS
-from .tasks import kernel_on
+from .tasks import Grouped, folds_of, kernel_on
 from .values import given_kernel
 
 __all__ = ["compare", "held_in_learning", "read_some_labels", "sees_unlabelled", "without_label"]
@@ -105,7 +105,8 @@ def read_some_labels(model: Foreign, X: object, y: object, sample_weight: ArrayL
         )
     index = np.where(known, np.searchsorted(model.classes_, labels), -1)
     index[known & ~np.isin(labels, model.classes_)] = -2  # of a class that does not count
-    sample = Sample.of(inputs, index, weight).told(index[index_rows(weight, len(index))] > -2)
+    folds = model.__dict__.pop("_folds", None)
+    sample = Sample.of(inputs, index, weight, folds).told(index[index_rows(weight, len(index))] > -2)
     if APPROXIMATIONS[model.approximation].all_rows or model.n_classes_ > 2:
         sample = sample.merged(kernel_on(model, inputs), model.likelihood)
     sample = sample if model.learn is None else sample.counted()
@@ -256,7 +257,14 @@ class _Hidden:
         order = order[np.argsort(index[order], kind="stable")]  # every fold has its share of each class
         fold = np.empty(len(here), dtype=np.intp)
         fold[order] = np.arange(len(here)) % k
-        self.folds = [here[fold == j] for j in range(k)] if np.bincount(index).min() > 1 else []
+        self.inputs = X
+        if isinstance(X, Grouped) and not hasattr(model, "tasks_"):  # labels of a group are hidden together
+            self.inputs, groups = X.X, folds_of(X.labels())
+            if groups is not None:
+                first, own = np.unique(groups[here], return_index=True, return_inverse=True)[1:]
+                fold = fold[first][own.ravel()]
+        some = [j for j in range(k) if np.any(fold == j) and len(np.unique(index[fold != j])) == len(model.classes_)]
+        self.folds = [here[fold == j] for j in some] if np.bincount(index).min() > 1 else []
         fits = 2 + (len(_WIDTHS) + 1) * len(self.folds)
         left = course.end - time.perf_counter()
         self.seconds = None if not np.isfinite(left) else max(left / fits, 0.01)
@@ -281,7 +289,7 @@ class _Hidden:
             seen = self.known.copy()
             seen[fold] = False
             one = self.fitted(params, seen, unlabelled)
-            parts.append(np.stack(one._latent(_safe_indexing(self.X, fold))))
+            parts.append(np.stack(one._latent(_safe_indexing(self.inputs, fold))))
         known, index = np.concatenate(parts, axis=1), np.searchsorted(self.model.classes_, self.labels[rows])
         if isinstance(likelihood, ClassLikelihood):
             found = calibrated(likelihood, [LeftOut(known, index, self.weight[rows])])

@@ -8,11 +8,11 @@ from .coupled_ep import infer_coupled
 from .coupled_gradient import coupled_gradient
 from .ep import infer
 from .gradient import Moved, evidence_gradient, moved_gradient, through_active
-from .kin import leave_out_together
+from .kin import Look, Seen, leave_out_together, through
 from .precision import SHARPEST_FOR_GRADIENTS, sharp_sites, too_sharp
-from .rows_left_out import left_out, left_out_of_classes
+from .rows_left_out import left_out, left_out_by_folds, left_out_in_turn, left_out_of_classes
 from .settle import LOST, Inference, Sweep, Watch, astray, next_damping
-from .without_sites import MOST_ROWS, some_rows, without_own_site
+from .without_sites import MOST_ROWS, some_rows, without_folds, without_own_site
 
 __all__ = [
     "LOST",
@@ -20,7 +20,9 @@ __all__ = [
     "SHARPEST_FOR_GRADIENTS",
     "Inference",
     "LeftOut",
+    "Look",
     "Moved",
+    "Seen",
     "Sweep",
     "Watch",
     "astray",
@@ -33,6 +35,8 @@ __all__ = [
     "infer_coupled",
     "leave_out_together",
     "left_out",
+    "left_out_by_folds",
+    "left_out_in_turn",
     "left_out_loss",
     "left_out_of_classes",
     "make_basis",
@@ -44,7 +48,9 @@ __all__ = [
     "sharp_sites",
     "some_rows",
     "spreads",
+    "through",
     "through_active",
     "too_sharp",
+    "without_folds",
     "without_own_site",
 ]

@@ -11,13 +11,14 @@ from .factorised import FACTORISED, FactorisedObjective
 from .few_of_many import FEWEST_TO_SCREEN, MOST_FOR_SCREENING, few_of_many, screenable
 from .fewer_columns import FEWEST_COLUMNS, MOST_FOR_FEWER, fewer_columns, price_of, worth_of
 from .lag import LagRule
+from .leaving_out import LeavesGroupsOut
 from .model import Model
 from .moving import MovedEvidence, MovingInputs, MovingModel, no_rows
 from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
 from .optimise import Climbed, Step, find_scale, optimise, value_at
 from .pairs import PairObjective, learn_factorised
 from .priors import WEAK, Expected, Gamma, Normal, slh_priors
-from .refine import MOST_TRIALS, refine_scales
+from .refine import MOST_BY_GROUPS, MOST_TRIALS, refine_by_groups, refine_scales, refine_scales_by_groups
 from .separation import MOST_FOR_COLUMNS, alike, separable, separate
 from .settings import CRITERIA, Learning
 from .spare import MOST_FOR_SPARE, enough_for_spare, has_spare, put_back, still_pays, take_up, to_begin_with
@@ -28,6 +29,7 @@ __all__ = [
     "FACTORISED",
     "FEWEST_COLUMNS",
     "FEWEST_TO_SCREEN",
+    "MOST_BY_GROUPS",
     "MOST_FOR_COLUMNS",
     "MOST_FOR_FEWER",
     "MOST_FOR_SCREENING",
@@ -47,6 +49,7 @@ __all__ = [
     "LagRule",
     "LearnedRows",
     "Learning",
+    "LeavesGroupsOut",
     "Model",
     "MovedEvidence",
     "MovingInputs",
@@ -77,7 +80,9 @@ __all__ = [
     "optimise",
     "price_of",
     "put_back",
+    "refine_by_groups",
     "refine_scales",
+    "refine_scales_by_groups",
     "screenable",
     "second_look",
     "separable",

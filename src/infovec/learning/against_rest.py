@@ -1,6 +1,7 @@
 """Machines of one class against the rest, each with an active set of its own, that share a kernel."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from typing import cast
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from .._types import Floats, Rows
 from ..errors import NotConverged
-from ..inference import LOST, Inference, LeftOut, calibrated, evidence_gradient, left_out, left_out_loss
+from ..inference import LOST, Inference, LeftOut, calibrated, evidence_gradient, left_out_loss
 from ..kernels import Kernel
 from ..likelihoods import Likelihood, OneOfMany, plain
 from ..likelihoods.classes import OneAgainstRest, against_rest
@@ -61,6 +62,14 @@ class RestEvidence:
         for machine, before in zip(self.machines, other.machines, strict=True):
             machine.go_on_from(before)
 
+    @contextmanager
+    def one_by_one(self) -> Iterator[None]:
+        """Leave out single rows for a while, where it would be groups."""
+        with ExitStack() as all_machines:
+            for machine in self.machines:
+                all_machines.enter_context(machine.one_by_one())
+            yield
+
     def release(self) -> None:
         """Give back what shards elsewhere have."""
         for machine in self.machines:
@@ -99,9 +108,11 @@ class RestEvidence:
             machine.active = self.select(c, model.kernel)
             if rest.lapse:
                 machine.forget()
-            shards, _, found = machine.settle(model.kernel, rest.of_class(c), lost=_WANDERING if rest.lapse else LOST)
-            known.append(left_out(shards, found.beliefs, machine.given.group))
+            one = rest.of_class(c)
+            shards, basis, found = machine.settle(model.kernel, one, lost=_WANDERING if rest.lapse else LOST)
+            of_class, at = machine.without_folds(model.kernel, one, shards, basis, found)
+            known.append(of_class)
             evidence += found.log_evidence
-        rows = LeftOut(np.stack(known, axis=2), self.labels, rest.take(self.machines[0].given.rows).weight)
+        rows = LeftOut(np.stack(known, axis=2), self.labels[at], rest.take(self.machines[0].given.rows[at]).weight)
         loss = left_out_loss(calibrated(rest.for_new_rows(), [rows]), [rows])
         return evidence + model.log_prior()[0], loss

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._types import Floats, Rows
-from ..inference import best_spread, evidence_gradient, left_out
+from ..inference import best_spread, evidence_gradient
 from .model import Model
 from .objective import LearnedRows, ProjectedEvidence
 
@@ -50,9 +50,9 @@ class EvidenceByTask:
         """Log evidence plus log prior, and mean log loss of rows left out with the spread that suits them best."""
         total, known = 0.0, list[Floats]()
         for part in self.parts:
-            shards, _, found = part.settle(model.kernel, model.likelihood)
+            shards, basis, found = part.settle(model.kernel, model.likelihood)
             total += found.log_evidence
-            known.append(left_out(shards, found.beliefs, part.given.group))
+            known.append(part.given.left_out(shards, model.kernel, basis, found.beliefs))
         rows = np.concatenate([part.given.rows for part in self.parts])
         y = np.concatenate([part.given.y for part in self.parts])
         loss = best_spread(model.likelihood.take(rows), y, np.concatenate(known, axis=1)).loss

@@ -1,5 +1,6 @@
 """How well rows are predicted that were left out."""
 
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import numpy as np
@@ -8,7 +9,7 @@ from .._types import Floats
 from ..errors import InfovecError
 from .model import Model
 
-__all__ = ["LeavesOut", "loss_of"]
+__all__ = ["LeavesGroupsOut", "LeavesOut", "loss_of"]
 
 
 class LeavesOut(Protocol):
@@ -19,6 +20,13 @@ class LeavesOut(Protocol):
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Return the criterion, and the mean log loss of rows left out."""
+
+
+class LeavesGroupsOut(LeavesOut, Protocol):
+    """An objective that leaves out groups of rows."""
+
+    def one_by_one(self) -> AbstractContextManager[None]:
+        """Leave out single rows for a while."""
 
 
 def loss_of(objective: LeavesOut, model: Model) -> float:

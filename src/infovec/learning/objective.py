@@ -1,6 +1,7 @@
 """What is maximised: the evidence of the projected posterior for a given active set, plus the log prior."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from typing import NamedTuple, Self, TypeVar, cast
 
@@ -20,15 +21,18 @@ from ..inference import (
     infer,
     infer_coupled,
     left_out,
+    left_out_by_folds,
+    left_out_in_turn,
     left_out_loss,
     left_out_of_classes,
     make_basis,
+    through,
     too_sharp,
 )
 from ..kernels import Kernel
 from ..likelihoods import Likelihood
 from ..likelihoods.classes import ClassLikelihood
-from ..shards import HERE, Basis, FarInputs, Group, Places, share, together
+from ..shards import HERE, Basis, Beliefs, FarInputs, Group, Places, share, together
 from .model import Model
 
 __all__ = ["CoupledEvidence", "LearnedRows", "ProjectedEvidence"]
@@ -36,6 +40,7 @@ __all__ = ["CoupledEvidence", "LearnedRows", "ProjectedEvidence"]
 _MOST_SWEEPS = 50
 _EXACT = 1e-3  # tolerance from which on rows at rest are taken to stay there
 _ROUGH = 1e-2  # tolerance of the sites where rows are left out
+_TELLING = 1000  # rows of groups that tell how well such are predicted
 _FAR = 0.5  # share of the evidence
 
 S = TypeVar("S")
@@ -59,6 +64,8 @@ class LearnedRows(NamedTuple):
         What makes the shards that rows are cut into.
     kept : int, optional
         Numbers of the projections to keep; all of them unless given.
+    folds : array of int, optional
+        The same number for rows that are left out together, whatever their inputs; None where each is left out alone.
     """
 
     rows: Rows
@@ -70,6 +77,7 @@ class LearnedRows(NamedTuple):
     exact: Callable[[], Inputs] | None = None
     places: Places = HERE
     kept: int | None = None
+    folds: Rows | None = None
 
     @property
     def far(self) -> bool:
@@ -91,11 +99,20 @@ class LearnedRows(NamedTuple):
 
     def some(self, at: Rows) -> "LearnedRows":
         """Return some of the rows, which are in memory, by their positions."""
-        group, exact = None if self.group is None else self.group[at], self.exact
+        exact = self.exact
+        group, folds = (None if same is None else same[at] for same in (self.group, self.folds))
         return self._replace(
-            rows=self.rows[at], X=self.X[at], y=self.y[at], group=group,
+            rows=self.rows[at], X=self.X[at], y=self.y[at], group=group, folds=folds,
             exact=None if exact is None else lambda: exact()[at], kept=None,
         )  # fmt: skip
+
+    def left_out(self, shards: Group, kernel: Kernel, basis: Basis, beliefs: Beliefs) -> Floats:
+        """What is known of each row without those that are left out with it, of one function or of every class."""
+        if self.folds is None:
+            one = beliefs.Q.ndim == 2
+            return left_out(shards, beliefs, self.group) if one else left_out_of_classes(shards, self.group)
+        look = through(kernel, self.rows, self.X, basis)
+        return left_out_by_folds(shards, beliefs, look, self.rows, self.folds)
 
     def raised(self) -> "LearnedRows":
         """Return the same in double precision."""
@@ -151,9 +168,9 @@ class ProjectedEvidence:
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the spread that suits them best."""
-        shards, _, found = self.settle(model.kernel, model.likelihood, _ROUGH)
-        known = left_out(shards, found.beliefs, self.given.group)
-        loss = best_spread(model.likelihood.take(self.given.rows), self.given.y, known).loss
+        shards, basis, found = self.settle(model.kernel, model.likelihood, _ROUGH)
+        known, at = self.without_folds(model.kernel, model.likelihood, shards, basis, found)
+        loss = best_spread(model.likelihood.take(self.given.rows[at]), self.given.y[at], known).loss
         return found.log_evidence + model.log_prior()[0], loss
 
     @property
@@ -177,6 +194,35 @@ class ProjectedEvidence:
         shards, _, found = self.settle(model.kernel, model.likelihood, _ROUGH)
         parts = shards.map("marginals", found.beliefs, None)
         return np.concatenate([part.b - part.precision * part.mean for part in parts])
+
+    @contextmanager
+    def one_by_one(self) -> Iterator[None]:
+        """Leave out single rows for a while, where it would be groups."""
+        folds, self.given = self.given.folds, self.given._replace(folds=None)
+        try:
+            yield
+        finally:
+            self.given = self.given._replace(folds=folds)
+
+    def without_folds(
+        self, kernel: Kernel, likelihood: Likelihood, shards: Group, basis: Basis, found: Inference
+    ) -> tuple[Floats, Rows]:
+        """What is known of rows without those that are left out with them, and of which; other sites settle again."""
+        given = self.given
+        known = given.left_out(shards, kernel, basis, found.beliefs)
+        if given.folds is None or all(traits.conjugate for traits in shards.map("traits")):
+            return known, np.arange(len(given.rows))
+
+        def again(rest: Rows, sites: tuple[Floats, Floats]) -> Inference:
+            part = given.some(rest)
+            others = together(part.shards(part.places.to_infer, kernel, likelihood))
+            others.broadcast("project", basis)
+            others.broadcast("resume", part.rows, *sites)
+            return infer(others, tolerance=_ROUGH, max_sweeps=_MOST_SWEEPS, thorough=False)
+
+        look = through(kernel, given.rows, given.X, basis)
+        at = left_out_in_turn(again, shards, known, look, given.rows, given.folds, _TELLING)
+        return known[:, at], at
 
     def _projected(
         self, made: Callable[..., Message], kernel: Kernel, likelihood: Likelihood | ClassLikelihood
@@ -277,8 +323,9 @@ class CoupledEvidence(ProjectedEvidence):
 
     def left_out(self, model: Model) -> tuple[float, float]:
         """Log evidence plus log prior, and mean log loss of rows left out with the power that suits them best."""
-        shards, _, found = self._infer(model)
+        shards, basis, found = self._infer(model)
         likelihood = cast(ClassLikelihood, model.likelihood)
         weight = likelihood.take(self.given.rows).weight
-        rows = LeftOut(left_out_of_classes(shards, self.given.group), self.given.y.astype(np.intp), weight)
+        known = self.given.left_out(shards, model.kernel, basis, found.beliefs)
+        rows = LeftOut(known, self.given.y.astype(np.intp), weight)
         return found.log_evidence + model.log_prior()[0], left_out_loss(calibrated(likelihood, [rows]), [rows])

@@ -9,13 +9,13 @@ from typing import ClassVar, NamedTuple, Self, cast
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
-from ..inference import Inference, Sweep, Watch, make_basis, too_sharp
+from ..inference import Inference, Look, Sweep, Watch, left_out_by_folds, make_basis, through, too_sharp
 from ..learning import no_rows
 from ..likelihoods import Discrete, Likelihood, total_weight
-from ..posterior import Posterior
+from ..posterior import ClassPosterior, Posterior, ProjectedPosterior
 from ..runtime import Deadline, Progress, StopReason, give_back
 from ..selection import Patience, Selector
-from ..shards import Basis, WithSites, together
+from ..shards import Basis, Beliefs, SiteShard, WithSites, together
 from .machine import AnyLikelihood, Machine
 from .residuals import residuals
 from .result import Result
@@ -42,7 +42,9 @@ class Projected(NamedTuple):
     rows: Rows  # that tell how certain predictions are, as the shards have them: all that have sites, or some
     found: Inference
     dtype: str  # of the products
-    some: Rows | None = None  # the same, where they are not all
+    basis: Basis  # the active inputs as the shards have them
+    hurried: bool = False  # whether there is a time at which all must be done
+    some: Rows | None = None  # the rows that tell, where they are not all
 
     def sites(self, active: Rows) -> tuple[Floats, Floats]:
         """Precisions and means of the sites of some rows; zero without a site.
@@ -164,7 +166,7 @@ class AllRows(Machine):
             run.hurry(0.0)
         found_sites, known = projected.sites(active), self.left_out(projected)
         told = None if run.telling is None else self._told(run.telling, projected, known)
-        posterior, shards, rows, found, dtype, _ = projected
+        posterior, shards, rows, found, dtype, *_ = projected
         together(shards).release()  # calibration needs the memory of the projections
         del projected, shards
         give_back()
@@ -215,7 +217,8 @@ class AllRows(Machine):
         X = self.kernel.in_double(self.data.given.inside[active]) if inputs is None else inputs
         some = self._telling(here, asked)
         telling = here if some is None else here[np.isin(here, some)]
-        return Projected(self.posterior(X, basis, found), shards, telling, found, self.work.dtype, some)
+        posterior = self.posterior(X, basis, found)
+        return Projected(posterior, shards, telling, found, self.work.dtype, basis, deadline.timed, some)
 
     def _in_order(self, rows: Rows) -> Rows:
         """Return rows in the order of the shards that have them."""
@@ -231,6 +234,34 @@ class AllRows(Machine):
         some = rows[np.argpartition(-first, _MOST_TELLING)[:_MOST_TELLING]]
         some, group = np.union1d(some, np.empty(0, dtype=np.intp) if asked is None else asked), self.data.group
         return np.sort(some if group is None else np.flatnonzero(np.isin(group, group[some])))
+
+    def without_kin(self, projected: Projected, known: Floats) -> Floats:
+        """Return what is known of rows without those that are left out together with them, where there are any.
+
+        Parameters
+        ----------
+        projected : Projected
+        known : array of shape (2, n) or (2, n, C)
+            What is known of each without itself.
+        """
+        kin = self.data.together
+        if kin is None:
+            return known
+        rows = np.flatnonzero((np.bincount(kin)[kin] > 1) & np.isin(kin, kin[projected.rows]))
+        posterior, look = projected.posterior, self.look(projected, rows)
+        assert isinstance(posterior, ProjectedPosterior | ClassPosterior)
+        beliefs, shards = Beliefs(posterior.Q, posterior.beta), cast(Sequence[SiteShard], projected.shards)
+        found = left_out_by_folds(shards, beliefs, look, rows, kin[rows])
+        order = np.argsort(projected.rows)
+        here = np.isin(rows, projected.rows)
+        known[:, order[np.searchsorted(projected.rows, rows[here], sorter=order)]] = found[:, here]
+        return known
+
+    def look(self, projected: Projected, rows: Rows) -> Look:
+        """Return how some rows are seen through the active ones, by their positions."""
+        basis = projected.basis._replace(X=projected.posterior.X)  # in the units and the precision of what was given
+        every = through(self.kernel, np.arange(self.data.n), self.data.given.inside, basis)
+        return lambda at: every(rows[at])
 
     def _told(self, rows: Rows, projected: Projected, known: Floats) -> Floats:
         """What is known of some rows without their own sites; those for which there was no time have none."""

@@ -64,7 +64,8 @@ class AtOnce(CoupledClasses):
         parts = [
             Separate(
                 part, active, part.precision, part.site_mean,
-                without_own_site(part, active, data.given.inside, telling, data.group), dtype=self.work.dtype,
+                without_own_site(part, active, data.given.inside, telling, data.group, data.folds),
+                dtype=self.work.dtype,
             )
             for part, active in chosen.parts
         ]  # fmt: skip

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 from scipy.special import ndtri
 
 from .._types import Floats, Rows
 from ..errors import ParameterError
-from ..learning import Model, Step, refine_scales
+from ..learning import LeavesGroupsOut, Model, Step, refine_scales, refine_scales_by_groups
 from ..likelihoods import OneOfMany, Probit, plain
 from ..likelihoods.classes import ClassLikelihood, against_rest
 from ..selection import Driver, InTurns
@@ -27,7 +27,7 @@ class ProjectedAgainstRest(ProjectedFunction):
     """One class of many against the rest, with sites on all rows."""
 
     site_tolerance = 1e-3
-    moves_alone = True
+    moves_alone, settles_again = True, False
     fewest_sweeps = 4  # of a class whose turn comes when time is up: without any it would know nothing
 
     @property
@@ -87,7 +87,11 @@ class ClassMachine(Staged):
         The evidence of classes that are independent, or nearly so, prefers functions smoother than those that tell the
         classes apart best. Few rows would be predicted best by chance.
         """
-        return refine_scales(objective, model, SHORTER, watch) if self.refines(self.data.n) else model
+        if not self.refines(self.data.n):
+            return model
+        if self.data.folds is not None:
+            return refine_scales_by_groups(cast(LeavesGroupsOut, objective), model, SHORTER, watch)
+        return refine_scales(objective, model, SHORTER, watch)
 
     def refines(self, n: int) -> bool:
         return n >= TELLING and bool(np.all(self.data.y >= 0))  # labels spread to rows without, which tell them back

@@ -86,7 +86,8 @@ class Coupled(CoupledClasses, AllRows):
 
     def left_out(self, projected: Projected) -> Floats:
         group = self.data.groups_of(projected.rows)
-        return left_out_of_classes(cast(Sequence[ClassShard], projected.shards), group, projected.some)
+        known = left_out_of_classes(cast(Sequence[ClassShard], projected.shards), group, projected.some)
+        return self.without_kin(projected, known)
 
     def calibrated(self, known: Floats, rows: Rows, left: float) -> ClassLikelihood:
         told = LeftOut(known, self.data.y[rows].astype(np.intp), self.likelihood.take(rows).weight)

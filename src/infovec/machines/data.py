@@ -11,22 +11,26 @@ from ..kernels import Kernel
 from ..shards import FarInputs, SomeRows
 from .sample import Sample
 
-__all__ = ["Data", "Families"]
+__all__ = ["Data", "Families", "whole_folds"]
 
 _OFFSET_ROWS = 100  # by which it is found out how inputs have been moved
 _ROUNDING = 1e-6  # share of a column, for single precision
 
 
 class Families(NamedTuple):
-    """Rows with their images."""
+    """Rows that belong together, at other inputs."""
 
-    kin: Rows  # the same number for a row and its images
+    kin: Rows | None = None  # the same number for a row and its images
     eligible: Mask | None = None
     """Rows that selection chooses from, shape (n,), or (n, C) where classes do for themselves; None if from all."""
+    folds: Rows | None = None
+    """The same number for rows that are left out together where it is found out how well others are predicted, as the
+    user has grouped them; None where each is left out with those of equal inputs, and its images."""
 
     def take(self, rows: Rows) -> Self:
         """Return those of some rows."""
-        return self._replace(kin=self.kin[rows], eligible=None if self.eligible is None else self.eligible[rows])
+        kin, folds = (None if same is None else same[rows] for same in (self.kin, self.folds))
+        return type(self)(kin, None if self.eligible is None else self.eligible[rows], folds)
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Data:
     group : array of int, optional
         The same number for rows of equal inputs.
     families : Families, optional
-        Rows with their images; None if there are no images.
+        Rows with their images, or in groups; None if there are none such.
     beside : int
         Bytes of rows that are given and take no part.
     """
@@ -58,6 +62,16 @@ class Data:
     group: Rows | None = None
     beside: int = 0
     families: Families | None = None
+
+    @property
+    def folds(self) -> Rows | None:
+        """The same number for rows that are left out together as the user has grouped them; None if they are not."""
+        return None if self.families is None else self.families.folds
+
+    @property
+    def together(self) -> Rows | None:
+        """The same number for rows at other inputs that are left out together: folds, or else a row and its images."""
+        return self.kin if self.folds is None else self.folds
 
     @property
     def kin(self) -> Rows | None:
@@ -141,7 +155,7 @@ class Data:
             priority=self.priority[rows],
             held_back=nothing,
             group=self.groups_of(rows),
-            families=None,
+            families=None if self.folds is None else Families(folds=self.folds[rows]),
         )
 
     def take(self, rows: Rows) -> Self:
@@ -165,6 +179,10 @@ class Data:
     def groups_of(self, rows: Rows) -> Rows | None:
         """Return which of some rows have equal inputs."""
         return None if self.group is None else self.group[rows]
+
+    def folds_of(self, rows: Rows) -> Rows | None:
+        """Return which of some rows are left out together."""
+        return None if self.folds is None else self.folds[rows]
 
     def real(self, rows: Rows) -> Mask:
         """Return which of some rows are no images of others: predictions will be of such."""
@@ -208,3 +226,23 @@ class Data:
         """Return how to get the inputs of some of the given rows in double precision, should they be needed."""
         inside = self.given.inside
         return lambda: kernel.in_double(inside[rows])
+
+
+def whole_folds(line: Rows, size: int, folds: Rows | None) -> Rows:
+    """Return the first so many rows of a line, or all rows of the folds first in it: about as many, and not the last.
+
+    Parameters
+    ----------
+    line : array of int
+        Rows in the order in which they are taken.
+    size : int
+    folds : array of int, optional
+        Of all rows, the same number for those that stay together; None where each is for itself.
+    """
+    if folds is None or not size:
+        return line[:size]
+    names, first, counts = np.unique(folds[line], return_index=True, return_counts=True)
+    order = np.argsort(first)
+    before = np.cumsum(counts[order]) - counts[order]
+    taken = names[order[:-1][before[:-1] + 0.5 * counts[order[:-1]] <= size]]
+    return line[np.isin(folds[line], taken if len(taken) else names[order[:-1]][:1])]

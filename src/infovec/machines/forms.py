@@ -11,6 +11,7 @@ from ..kernels import Kernel
 from ..learning import Learning
 from ..likelihoods import Likelihood
 from ..runtime import StopReason
+from .data import whole_folds
 from .defaults import default_kernel
 from .fit import Course, begin
 from .machine import Machine
@@ -75,6 +76,9 @@ def best_form(machine: Machine, kernels: Mapping[str, Kernel], learning: Learnin
     line = np.argsort(-machine.data.priority, kind="stable")
     m = min(_MOST, round(_SEEN * n))
     seen, others = np.sort(line[:m]), np.sort(line[m : 2 * m])
+    if machine.data.folds is not None:
+        others = np.sort(whole_folds(line[::-1], min(m, n - m), machine.data.folds))
+        seen = np.sort(line[~np.isin(line, others)][:m])
     some = machine.only(seen)
     some = replace(some, work=replace(some.work, initial=some.work.initial[:0]))
     evidence, density = list[float](), list[Floats]()

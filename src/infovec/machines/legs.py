@@ -7,6 +7,7 @@ from scipy import sparse
 
 from ..learning import (
     FEWEST_COLUMNS,
+    MOST_BY_GROUPS,
     MOST_FOR_COLUMNS,
     MOST_FOR_FEWER,
     MOST_FOR_SCREENING,
@@ -34,6 +35,7 @@ _FEW_ROWS, _FEW, _FOR_COLUMNS, _FOR_NUMBERS = 1000, 18, 30, 45  # where columns 
 _FOR_SCREENING = 60  # of few columns, where those of many are looked for
 _FOR_FEWER = 150  # where some of them are switched off
 _REFINING = 6  # where rows left out have a say
+_TIMES_BY_GROUPS = 3  # as many trials, where groups are left out
 _NO_GRADIENT = 0.5  # of an evaluation, without its gradient
 _SHARP = 1.6  # times the evaluations of one function: a class against the rest is told with more certainty
 _ANEW = 2.5  # where every class selects anew, and begins without sites
@@ -49,8 +51,11 @@ def _leg(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> 
     usual, most = _climbing(machine, model, plan, number)
     refining = number == len(plan) - 1 and (several or unguided(model)) and _refines(machine, stage)
     trials, trial = _REFINING * refining, _ANEW if several else _NO_GRADIENT
+    trials_at_most = MOST_TRIALS * refining
+    if machine.data.folds is not None:  # by groups, besides: of one function also the sizes of function and noise
+        trials, trials_at_most = _TIMES_BY_GROUPS * trials, MOST_BY_GROUPS * refining
     worth = (untold + usual) * (_SHARP if several else 1.0) + trials * trial
-    return Leg(stage.rows, stage.active, usual + trials, most + MOST_TRIALS * refining, untold, worth)
+    return Leg(stage.rows, stage.active, usual + trials, most + trials_at_most, untold, worth)
 
 
 def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> tuple[float, int]:

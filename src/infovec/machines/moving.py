@@ -20,6 +20,7 @@ from ..posterior import ProjectedPosterior
 from ..runtime import Late, Progress, give_back, own_threads, work_until
 from ..shards import FarInputs, noted
 from .budget import learning_sizes
+from .data import whole_folds
 from .run import Moved, Run
 from .staged import Staged
 
@@ -109,8 +110,11 @@ def _parts(machine: Staged, active: Rows) -> tuple[Rows, Rows]:
     """
     free = np.flatnonzero(~machine.data.held_back)
     line = free[np.argsort(-machine.data.priority[free], kind="stable")]
-    others = line[~np.isin(line, active)]
-    held = others[len(others) - min(int(_HELD * len(line)), _MOST_HELD, len(others)) :]
+    others, enough = line[~np.isin(line, active)], min(int(_HELD * len(line)), _MOST_HELD)
+    if machine.data.folds is not None:
+        out = whole_folds(line[::-1], enough, machine.data.folds)
+        return np.sort(line[~np.isin(line, out)][:_ROWS]), np.setdiff1d(out, active)
+    held = others[len(others) - min(enough, len(others)) :]
     return np.sort(line[~np.isin(line, held)][:_ROWS]), np.sort(held)
 
 

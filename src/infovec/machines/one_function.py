@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Self, cast
 
@@ -15,15 +15,15 @@ from ..inference import (
     Watch,
     best_spread,
     infer,
-    leave_out_together,
     left_out,
+    left_out_in_turn,
     sharp_sites,
     some_rows,
     spreads,
     without_own_site,
 )
 from ..inference import cost as sweep_cost
-from ..learning import EvidenceByTask, Model, ProjectedEvidence, Step, refine_scales
+from ..learning import EvidenceByTask, Model, ProjectedEvidence, Step, refine_by_groups, refine_scales
 from ..likelihoods import Discrete, Gaussian, Likelihood, Weighted, total_weight, weighted
 from ..posterior import FactorisedPosterior, Posterior, ProjectedPosterior
 from ..runtime import Deadline, StopReason, best_of_three, give_back, own_threads
@@ -49,7 +49,9 @@ __all__ = ["FactorisedFunction", "OneFunction", "ProjectedFunction"]
 
 _SHORTER = 1.2  # factor between length scales that are tried by rows left out
 _TELLING = 1000  # rows at least for that
+_SMOOTHER, _TOLD_BY_GROUPS = 1.4, 50  # the same where whole groups are left out, which evidence is misled by
 _TIMED, _CALIBRATED = 50, 200  # rows to time a prediction on, and those that calibration has whatever the time
+_SETTLED_AGAIN = 1e-2  # tolerance of sites without some of the rows, which tell how well these are predicted
 _NO_NOISE = 1e-6  # share of the prior variance
 _ROUGH, _SIDES_TAKEN = 0.1, 60  # tolerance of sites, and sweeps, where rows wait for a side to take
 _TRIALS = 150  # predictions of all rows that it takes, at most
@@ -158,8 +160,8 @@ class FactorisedFunction(OneFunction):
             give_back()
         evidence = log_evidence(posterior, found.y, likelihood.take(active), found.outside)
         spread = None if isinstance(likelihood, Discrete) else self._residuals(posterior, active, run.last)
-        inside, group, telling = data.given.inside, data.group, run.telling
-        told = None if telling is None else without_own_site(posterior, active, inside, telling, group)
+        inside, telling, same = data.given.inside, run.telling, (data.group, data.folds)
+        told = None if telling is None else without_own_site(posterior, active, inside, telling, *same)
         return stop, Result(
             posterior, likelihood, active, posterior.precision, posterior.site_mean, evidence, found.converged,
             found.sweeps, total_weight(likelihood.take(known), len(known)), self.work.dtype, spread, told, found.moves,
@@ -176,7 +178,7 @@ class FactorisedFunction(OneFunction):
 
     def _residuals(self, posterior: FactorisedPosterior, active: Rows, left: float) -> Floats:
         data, rows = self.data, some_rows(self.data.priority)
-        known = without_own_site(posterior, active, data.given.inside, rows, data.group)
+        known = without_own_site(posterior, active, data.given.inside, rows, data.group, data.folds)
         return residuals(data, self.likelihood, known, rows, self.learned, left)
 
 
@@ -185,6 +187,8 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
     """Selection as in the papers, then sites on the projections of all rows (Thesis 4.4.2)."""
 
     may_move = True
+    settles_again: ClassVar[bool] = True
+    """Whether sites settle again without the rows of a group, to tell how well these are predicted."""
     site_tolerance: ClassVar[float] = 1e-4
     """Largest change of a site at the end of inference, in units of the posterior."""
 
@@ -238,20 +242,27 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
             cast(Sequence[SiteShard], projected.shards), projected.found.beliefs,
             self.data.groups_of(projected.rows), projected.some,
         )  # fmt: skip
-        return known if self.data.kin is None else self._without_images(projected, known, self.data.kin)
+        known, same = self.without_kin(projected, known), self.likelihood.conjugate or not self.settles_again
+        folds = self.data.folds
+        return known if folds is None or same or projected.hurried else self._in_turn(projected, known, folds)
 
-    def _without_images(self, projected: Projected, known: Floats, kin: Rows) -> Floats:
-        """Return what is known of rows without their images, too, where they have any."""
-        rows = np.flatnonzero((np.bincount(kin)[kin] > 1) & np.isin(kin, kin[projected.rows]))
-        posterior, X = projected.posterior, self.kernel.in_double(self.data.given.inside[rows])
-        assert isinstance(posterior, ProjectedPosterior)
-        precision, b = np.sum(together(projected.shards).map("sites", rows), axis=0)
-        factors = posterior.L, posterior.Q, posterior.beta
-        K, prior = self.kernel(X, posterior.X), self.kernel.diag(X)
-        found = leave_out_together(K, prior, factors, (precision, b), kin[rows])
+    def _in_turn(self, projected: Projected, known: Floats, folds: Rows) -> Floats:
+        """Return what is known of rows whose folds are left out, where the sites of the others settle again."""
         order = np.argsort(projected.rows)
-        here = np.isin(rows, projected.rows)
-        known[:, order[np.searchsorted(projected.rows, rows[here], sorter=order)]] = found[:, here]
+        rows, room = projected.rows[order], 2 * self.work.kept * self.work.itemsize <= self.work.limit
+        machine = self if room else replace(self, work=replace(self.work, kept=0))
+
+        def again(rest: Rows, sites: tuple[Floats, Floats]) -> Inference:
+            shards = machine.shards(rows[rest])
+            every = together(shards)
+            every.broadcast("project", projected.basis)
+            every.broadcast("resume", rows[rest], *sites)
+            return infer(shards, tolerance=_SETTLED_AGAIN)
+
+        shards, look = cast(Sequence[SiteShard], projected.shards), self.look(projected, rows)
+        found = known[:, order]
+        left_out_in_turn(again, shards, found, look, rows, folds[rows])
+        known[:, order] = found
         return known
 
     def calibrated(self, known: Floats, rows: Rows, left: float) -> Likelihood:
@@ -312,7 +323,13 @@ class ProjectedFunction(OneFunction, AllRows, Staged):
 
     def refined(self, objective: Objective, model: Model, watch: Callable[[Step], bool]) -> Model:
         """Return the model whose length scales predict rows left out best, where these are enough to tell."""
-        return refine_scales(objective, model, _SHORTER, watch) if self.refines(self.data.n) else model
+        if not self.refines(self.data.n):
+            return model
+        if self.data.folds is not None:
+            return refine_by_groups(objective, model, _SMOOTHER, watch)
+        return refine_scales(objective, model, _SHORTER, watch)
 
     def refines(self, n: int) -> bool:
+        if self.data.folds is not None:
+            return n >= _TOLD_BY_GROUPS and bool(self.likelihood.told(self.data.y).all())
         return spreads(self.likelihood) and n >= _TELLING and bool(self.likelihood.told(self.data.y).all())

@@ -20,7 +20,7 @@ from ..scores import Rule
 from ..selection import Schedule
 from ..shards import HERE, FarInputs, IndexRule, Places, Refill, View
 from .budget import Sizes, within
-from .data import Data, Families
+from .data import Data, Families, whole_folds
 from .defaults import column_spreads
 from .machine import SMALL_STUBS, Machine
 from .moving import check_moving
@@ -117,7 +117,7 @@ def prepare(
     """
     n, p = sample.X.shape[0], sample.X.shape[1] if sample.X.ndim == 2 else 1
     n_functions = 1 if isinstance(likelihood, Likelihood) else likelihood.n_classes
-    wanted, held_back = _how_many(settings.n_active, n, priority)
+    wanted, held_back = _how_many(settings.n_active, n, priority, sample.folds)
     initial = _initial(settings, sample, wanted)
     held_back[initial] = False
     if sample.kin is not None:  # an image would tell of its row
@@ -145,9 +145,10 @@ def prepare(
     blur = (
         n_functions == 1 and _blurs(kernel, likelihood, learns, calibrate) if settings.blur is None else settings.blur
     )
-    families = None if sample.kin is None else Families(sample.kin)
+    families = Families(sample.kin, None, sample.folds) if sample.kin is not None or sample.folds is not None else None
+    group = sample.group if sample.folds is None else None
     machine = kind(
-        Data(X, y, sample, priority, held_back, sample.group, families=families), kernel, likelihood,
+        Data(X, y, sample, priority, held_back, group, families=families), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
         Choices(settings.rule, blur,
                 Doubt(calibrate, settings.spare and _is_told(kind, likelihood, n), named=settings.spare),
@@ -235,13 +236,13 @@ def _too_large(X: Inputs, kernel: Kernel) -> tuple[int, float] | None:
     return None if fits.all() else (int(np.argmin(fits)), float(var[np.argmin(fits)]))
 
 
-def _how_many(n_active: int | float | None, n: int, priority: Floats) -> tuple[int, Mask]:
+def _how_many(n_active: int | float | None, n: int, priority: Floats, folds: Rows | None = None) -> tuple[int, Mask]:
     """Size of the active set, and rows held back to decide it when it is left to the data."""
     held_back = np.zeros(n, dtype=bool)
     if n_active is not None:
         return (min(n_active, n) if isinstance(n_active, int) else max(1, round(n_active * n))), held_back
     if n >= _AUTO_FEWEST:
-        held_back[np.argsort(priority)[: min(_AUTO_HELD, n // 10)]] = True
+        held_back[whole_folds(np.argsort(priority), min(_AUTO_HELD, n // 10), folds)] = True
     return min(int(np.sum(~held_back)), _AUTO_MOST), held_back
 
 

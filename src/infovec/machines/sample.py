@@ -1,7 +1,7 @@
 """The rows that a fit is about: those of positive weight, equal ones taken together."""
 
 from dataclasses import dataclass, field, replace
-from typing import Self, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +24,17 @@ _SORTED = 8  # columns that tell most rows apart
 _FEW_ROWS = 1_000_000  # that are not in memory, of which these columns are looked at all the same
 
 
+class Same(NamedTuple):
+    """Which rows are not left out alone where it is found out how well others are predicted."""
+
+    inputs: Rows | None = None  # the same number for rows of equal inputs; None if there are none such, or not known
+    folds: Rows | None = None  # the same number for rows of a group that the user has named; None without
+
+    def take(self, at: Rows) -> Self:
+        """Return those of some rows."""
+        return type(self)(*(None if part is None else part[at] for part in self))
+
+
 @dataclass(frozen=True)
 class Sample:
     """Rows to learn from, with their weights and where they come from.
@@ -41,9 +52,8 @@ class Sample:
         Of real targets, in which a fit works.
     columns : Columns, optional
         The units of the columns in which it does; None if it has them as they are.
-    group : array of int, optional
-        The same number for rows of equal inputs, which have one latent value; None if there are none such, or it cannot
-        be told.
+    same : Same
+        Rows of equal inputs, which have one latent value, and rows of the same group.
     """
 
     X: Inputs
@@ -53,14 +63,24 @@ class Sample:
     weight: Floats | None = None
     unit: Unit = field(default_factory=Unit)
     columns: Columns | None = None
-    group: Rows | None = None
+    same: Same = field(default_factory=Same)
+
+    @property
+    def group(self) -> Rows | None:
+        """The same number for rows of equal inputs; None if there are none such, or it cannot be told."""
+        return self.same.inputs
+
+    @property
+    def folds(self) -> Rows | None:
+        """The same number for rows that are left out together; None without groups."""
+        return self.same.folds
 
     @classmethod
-    def of(cls, X: Inputs, y: Array, sample_weight: Floats | None = None) -> Self:
+    def of(cls, X: Inputs, y: Array, sample_weight: Floats | None = None, folds: Rows | None = None) -> Self:
         """Return the rows whose weight is not zero."""
         n = X.shape[0]
         rows = np.arange(n)
-        every = cls(X, y, rows, rows)
+        every = cls(X, y, rows, rows, same=Same(None, folds))
         return every if sample_weight is None else every.times(sample_weight)
 
     @property
@@ -85,7 +105,7 @@ class Sample:
         here[at] = np.arange(len(at))  # the last one stays -1
         return replace(
             self, X=self._inputs(at, copied), y=self.y[at], rows=self.rows[at],
-            place=here[self.place], weight=weight, group=None if self.group is None else self.group[at],
+            place=here[self.place], weight=weight, same=self.same.take(at),
         )  # fmt: skip
 
     def _inputs(self, at: Rows, copied: bool) -> Inputs:
@@ -94,7 +114,7 @@ class Sample:
         return self.X[at] if copied else SomeRows.of(self.X, at)
 
     def merged(self, kernel: Kernel | None, likelihood: str | Likelihood) -> Self:
-        """Return the same with equal rows, inputs and target alike, taken as one whose weight is the sum of theirs.
+        """Return the same with equal rows, inputs and target and fold, taken as one whose weight is the sum of theirs.
 
         Rows have the same latent value if their inputs are equal, unless the kernel has white noise, and say the same
         if the likelihood has no parameters of its own for each row. When weights differ, rows come in an order
@@ -108,8 +128,10 @@ class Sample:
         if alone and self.weight is None:
             return self
         if isinstance(likelihood, Likelihood) and likelihood.take(np.arange(1)) != likelihood:
-            return replace(self, group=None if alone else group)
+            return replace(self, same=Same(None if alone else group, self.folds))
         target = np.unique(self.y, return_inverse=True)[1]
+        if self.folds is not None:  # those that are left out with others stay apart
+            target = np.unique(np.stack([target, self.folds]), axis=1, return_inverse=True)[1].ravel()
         order = np.lexsort((group, target, keys, *_first_columns(self.X)))  # what rows are decides, not where they are
         new = np.append(True, (np.diff(group[order]) != 0) | (np.diff(target[order]) != 0))
         index = np.empty(len(order), dtype=np.intp)
@@ -120,9 +142,10 @@ class Sample:
             rank = np.argsort(np.argsort(first))
         kept = self.take(first[np.argsort(rank)])
         weight = weight[np.argsort(rank)]
+        same = Same(None if alone else group[first[np.argsort(rank)]], kept.folds)
         return replace(
             kept, place=np.append(rank[index], -1)[self.place], weight=None if np.all(weight == 1.0) else weight,
-            group=None if alone else group[first[np.argsort(rank)]],
+            same=same,
         )  # fmt: skip
 
     def with_images(self, images: Inputs, source: Rows) -> Self:
@@ -146,8 +169,9 @@ class Sample:
             else np.concatenate([self.X, images])
         )
         group = None if self.group is None else np.append(self.group, n + np.arange(m))
+        same = Same(group, None if self.folds is None else self.folds[both])
         return replace(
-            self, X=X, y=self.y[both], rows=self.rows[both], weight=weight[both], group=group,
+            self, X=X, y=self.y[both], rows=self.rows[both], weight=weight[both], same=same,
         )  # fmt: skip
 
     def counted(self) -> Self:

@@ -96,6 +96,7 @@ class Staged(Machine):
             exact,
             self.choices.places,
             self.work.kept,
+            data.folds,
         )
 
 

@@ -55,14 +55,19 @@ class Trial:
     y, weight : array of shape (n,)
     models : tuple of (eigenvalues, eigenvectors)
         One for each factor.
+    folds : array of int, optional
+        The same number for rows that are left out together.
     """
 
     y: Floats
     weight: Floats
     models: tuple[tuple[Floats, Floats], ...]
+    folds: Rows | None = None
 
     @classmethod
-    def of(cls, X: Inputs, y: Floats, weight: Floats | None, kernel: Kernel, scaled: bool) -> "Trial":
+    def of(
+        cls, X: Inputs, y: Floats, weight: Floats | None, kernel: Kernel, scaled: bool, folds: Rows | None = None
+    ) -> "Trial":
         """Return the trial of some rows.
 
         Parameters
@@ -72,6 +77,8 @@ class Trial:
             Its variance does not count.
         scaled : bool
             Whether the inputs may be made longer and shorter; else the kernel stays as it is.
+        folds : array of int, optional
+            The same number for rows that are left out together.
         """
         w = np.ones(len(y)) if weight is None else weight
         X, root = kernel.in_double(X) if kernel.numeric else X, np.sqrt(w)
@@ -82,7 +89,7 @@ class Trial:
             K = K / max(float(np.mean(np.diagonal(K))), 1e-300) + _BIAS
             d, U = np.linalg.eigh(root[:, None] * K * root)
             models.append((d, U))
-        return cls(y, w, tuple(models))
+        return cls(y, w, tuple(models), folds)
 
     def _centred(self, transform: Monotone) -> tuple[Floats, float]:
         z = transform.of(self.y)
@@ -108,16 +115,31 @@ class Trial:
         .. math:: z_i - \frac{[\Sigma^{-1} z]_i}{[\Sigma^{-1}]_{ii}}, \qquad
                   \frac{s^2}{[\Sigma^{-1}]_{ii}} + s^2 \rho \Bigl(1 - \frac{1}{w_i}\Bigr), \qquad
                   \Sigma = K_c + \rho W^{-1}
+
+        and of rows left out together :math:`z_G - [\Sigma^{-1}]_{GG}^{-1} [\Sigma^{-1} z]_G`, with variances on
+        the diagonal of :math:`[\Sigma^{-1}]_{GG}^{-1}`.
         """
         level, root = self.level(transform), np.sqrt(self.weight)
         (d, U), (z, middle) = self.models[level.factor], self._centred(transform)
         D, u = np.maximum(d, 0.0) + level.ratio, U.T @ (root * z)
-        own, scale = self.weight * np.sum(U**2 / D, axis=1), float(np.sum(u**2 / D) / self.weight.sum())
-        mean = middle + z - root * (U @ (u / D)) / own
-        var = scale * (1.0 / own + level.ratio * (1.0 - 1.0 / self.weight))
+        scale, said = float(np.sum(u**2 / D) / self.weight.sum()), root * (U @ (u / D))
+        off, own = self._without(self.weight * np.sum(U**2 / D, axis=1), said, root[:, None] * U, D)
+        mean = middle + z - off
+        var = scale * (own + level.ratio * (1.0 - 1.0 / self.weight))
         predicted = Transformed(Gaussian(_LITTLE), transform)  # noise is part of the variances
         error = self.y - predicted.predict(mean, np.maximum(var, _LITTLE))[0]
         return predicted.log_predictive(self.y, mean, np.maximum(var, _LITTLE)), error**2
+
+    def _without(self, own: Floats, said: Floats, U: Floats, D: Floats) -> tuple[Floats, Floats]:
+        """Return how far targets lie from their means without their folds, and the variances, beside the scale."""
+        if self.folds is None:
+            return said / own, 1.0 / own
+        off, var = np.empty((2, len(said)))
+        for fold in np.unique(self.folds):
+            at = np.flatnonzero(self.folds == fold)
+            inverse = np.linalg.inv((U[at] / D) @ U[at].T)
+            off[at], var[at] = inverse @ said[at], np.diagonal(inverse)
+        return off, var
 
     def power(self, centre: float, scale: float, least: float = 0.0) -> YeoJohnson:
         """Return the transform of Yeo and Johnson with the highest evidence."""
