@@ -10,6 +10,7 @@ from .distil import Distillation, Evidence, evidence_of
 from .factorised import FACTORISED, FactorisedObjective
 from .few_of_many import FEWEST_TO_SCREEN, MOST_FOR_SCREENING, few_of_many, screenable
 from .fewer_columns import FEWEST_COLUMNS, MOST_FOR_FEWER, fewer_columns, price_of, worth_of
+from .form import Form, can_be_richer, further_terms, most_for_form, of_labels, richer, with_terms
 from .lag import LagRule
 from .model import Model
 from .moving import MovedEvidence, MovingInputs, MovingModel, no_rows
@@ -43,6 +44,7 @@ __all__ = [
     "EvidenceByTask",
     "Expected",
     "FactorisedObjective",
+    "Form",
     "Gamma",
     "LagRule",
     "LearnedRows",
@@ -59,6 +61,7 @@ __all__ = [
     "VariationalBound",
     "alike",
     "best_of_starts",
+    "can_be_richer",
     "climb",
     "elsewhere",
     "enough_for_spare",
@@ -66,18 +69,22 @@ __all__ = [
     "few_of_many",
     "fewer_columns",
     "find_scale",
+    "further_terms",
     "has_spare",
     "learn_factorised",
     "learn_kernels",
     "minor_steps",
     "most_evaluations",
+    "most_for_form",
     "most_starts",
     "no_rows",
     "none_wrong",
+    "of_labels",
     "optimise",
     "price_of",
     "put_back",
     "refine_scales",
+    "richer",
     "screenable",
     "second_look",
     "separable",
@@ -88,5 +95,6 @@ __all__ = [
     "take_up",
     "to_begin_with",
     "value_at",
+    "with_terms",
     "worth_of",
 ]
