@@ -75,10 +75,10 @@ def of_labels(model: Model) -> bool:
     return isinstance(model.likelihood, Discrete | ClassLikelihood)
 
 
-def _forms_of(model: Model, p: int) -> list[Form]:
-    """Return what is tried with p columns: labels do not tell how rough a function is."""
+def _forms_of(model: Model) -> list[Form]:
+    """Return what is tried: labels do not tell how rough a function is."""
     forms = [] if of_labels(model) else [Form.MATERN]
-    return [*forms, Form.MAIN_EFFECTS] if p <= _MOST_COLUMNS else forms
+    return [*forms, Form.MAIN_EFFECTS]
 
 
 def can_be_richer(model: Model, n: int, p: int) -> bool:
@@ -91,17 +91,25 @@ def can_be_richer(model: Model, n: int, p: int) -> bool:
     waits = isinstance(model.likelihood, Likelihood) and model.likelihood.waits
     steady = of_labels(model) or getattr(model.likelihood, "log_concave", True)
     guided = bool(model.priors) or model.limits is not None
-    return RBF in kinds and MainEffects not in kinds and steady and not waits and not guided and p > 1 and n >= _FEWEST
+    return (
+        RBF in kinds
+        and MainEffects not in kinds
+        and steady
+        and not waits
+        and not guided
+        and 1 < p <= _MOST_COLUMNS
+        and n >= _FEWEST
+    )
 
 
-def most_for_form(model: Model, p: int) -> int:
+def most_for_form(model: Model) -> int:
     """Return how many evaluations it takes at most."""
-    tried = len(_forms_of(model, p))
+    tried = len(_forms_of(model))
     return 2 * (_LOOK + _ITERATIONS) * tried * (tried + 1) // 2
 
 
 def richer(
-    objective: LeavesOut, model: Model, n: int, p: int, watch: Callable[[Step], bool] | None = None
+    objective: LeavesOut, model: Model, n: int, watch: Callable[[Step], bool] | None = None
 ) -> tuple[Richer | None, list[Step]]:
     """Go on from a model with further terms of the kernel, one after the other; None where none pays.
 
@@ -114,8 +122,8 @@ def richer(
     objective : LeavesOut
     model : Model
         See ``can_be_richer``; its parameters have been learned.
-    n, p : int
-        Rows and columns.
+    n : int
+        Rows.
     watch : callable, optional
         Told of every evaluation.
 
@@ -125,7 +133,7 @@ def richer(
     steps : list of Step
         In terms of the steps of ``model``.
     """
-    forms, steps = _forms_of(model, p), list[Step]()
+    forms, steps = _forms_of(model), list[Step]()
     best = Richer(Climbed(model, [], Curvature()), np.zeros(model.size, dtype=bool), Form.PLAIN)
     level, loss = value_at(copy(objective), model), None
     while forms:

@@ -68,7 +68,7 @@ def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int
     if number <= before_last(plan) and machine.choices.doubt.spare and has_spare(model):
         most += MOST_FOR_SPARE
     if number == before_last(plan) and has_forms(machine, model, stage.rows):
-        for_form = most_for_form(model, machine.data.p)
+        for_form = most_for_form(model)
         usual, most = usual + round(_FOR_FORM * for_form), most + for_form
     if number == before_last(plan) and _is_screenable(machine, model, stage.rows):
         usual, most = usual + _FOR_SCREENING, most + MOST_FOR_SCREENING

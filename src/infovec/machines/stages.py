@@ -199,7 +199,7 @@ class _Search:
         """Go on with further terms of the kernel, if they pay."""
         if not has_forms(self.part, self.model, n):
             return
-        found, more = richer(objective, self.model, n, self.part.data.p, self.watch)
+        found, more = richer(objective, self.model, n, self.watch)
         self._note(more)
         if found is not None:
             (self.model, _, self.curvature), new, self.form = found.climbed, found.added, int(found.form)
