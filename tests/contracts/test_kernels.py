@@ -21,6 +21,7 @@ from infovec.kernels import (
     Grouped,
     Kernel,
     Linear,
+    MainEffects,
     Matern,
     On,
     Periodic,
@@ -62,6 +63,10 @@ NUMERIC = [
     Exponential(power=1.6, length_scale=ARD),
     RationalQuadratic(alpha=0.6, length_scale=1.7),
     RationalQuadratic(alpha=9.0, length_scale=ARD),
+    MainEffects(),
+    MainEffects(RBF(ARD, 2.0)),
+    MainEffects(Matern(1.7, nu=2.5)) + RBF(ARD),
+    MainEffects(RationalQuadratic(ARD, alpha=0.8)),
     Linear(variance=0.4),
     Linear(relevance=REL),
     Polynomial(degree=3, offset=0.5, variance=2.0),
@@ -310,7 +315,11 @@ def arrays(kernel):
     return own + [v for _, part in kernel._children() for v in arrays(part)]
 
 
-CSR = [k for k in NUMERIC if leaves(k) <= {RBF, Linear, MLP, Polynomial, Bias, White, Sum, Product, Scaled, On}]
+CSR = [
+    k
+    for k in NUMERIC
+    if leaves(k) <= {RBF, MainEffects, Linear, MLP, Polynomial, Bias, White, Sum, Product, Scaled, On}
+]
 
 
 @pytest.mark.parametrize("kernel", CSR, ids=str)

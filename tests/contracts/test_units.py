@@ -14,6 +14,7 @@ from infovec.kernels import (
     Exponential,
     FromFunction,
     Linear,
+    MainEffects,
     Matern,
     Periodic,
     Polynomial,
@@ -176,6 +177,7 @@ def test_weights_and_units_together():
 KERNELS = [
     RBF(0.5, 2.0), Matern(0.5, 2.0), Exponential(0.5, 2.0), RationalQuadratic(0.5, 2.0), Linear(2.0), Bias(2.0),
     Polynomial(2, 1.0, 2.0), MLP(2.0), Periodic(RBF(1.0, 2.0)), White(2.0), Relevance(RBF(1.0, 2.0), np.full(2, 0.5)),
+    MainEffects(RBF(0.5, 2.0)),
     RBF() + Linear(), RBF() * Linear(), 3.0 * RBF(), FromFunction(lambda A, B: A @ B.T), Precomputed(np.eye(5)),
 ]  # fmt: skip
 

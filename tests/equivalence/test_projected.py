@@ -16,7 +16,19 @@ from oracles import (
 )
 
 from infovec.inference import ep, evidence_gradient, infer, left_out, make_basis
-from infovec.kernels import MLP, RBF, Bias, Exponential, Linear, Matern, Periodic, Polynomial, RationalQuadratic, White
+from infovec.kernels import (
+    MLP,
+    RBF,
+    Bias,
+    Exponential,
+    Linear,
+    MainEffects,
+    Matern,
+    Periodic,
+    Polynomial,
+    RationalQuadratic,
+    White,
+)
 from infovec.likelihoods import Gaussian, Laplace, Logit, Ordinal, Poisson, Probit, StudentT
 from infovec.posterior import ProjectedPosterior
 from infovec.shards import ProjectedShard, coupling_free_gain, together
@@ -219,6 +231,7 @@ KERNELS = [
     Matern(0.9, 2.0, nu=2.5),
     Exponential(0.8, 1.5),
     RationalQuadratic(0.8, 2.0),
+    MainEffects(RBF(0.8, 2.0)) + RBF(0.9),
     2.0 * Linear(0.7) + Bias(0.3) + White(0.1),
     Polynomial(2, 1.0, 2.0) + White(0.2),
     MLP(3.0, 2.0, 0.5),

@@ -48,9 +48,11 @@ class IVMClassifier(Certifying):
     Parameters
     ----------
     kernel : Kernel or str, optional
-        Covariance of the latent function. None scales an RBF kernel and a bias to the columns of X. A name does the
-        same with another form: "rbf" (which is None), "matern", "exponential", "rational_quadratic", "linear",
-        "polynomial", "mlp", or sums and products such as "rbf + linear"; see ``infovec.kernels.named``. Where some
+        Covariance of the latent function. None, or "auto", scales an RBF kernel and a bias to the columns of X; where
+        evidence and rows left out agree that the function is a sum of functions of one column each, main effects
+        (``MainEffects``) join them while parameters are learned. A name scales another form: "rbf", "matern",
+        "exponential", "rational_quadratic", "linear", "main_effects", "polynomial", "mlp", or sums and products such
+        as "rbf + linear"; see ``infovec.kernels.named``. Where some
         columns have categories it is multiplied by a ``Categorical`` kernel of those. Learning begins at the parameters
         of one that is given; where these are far from the units of the rows, at others in these units as well.
     likelihood : {"probit", "logit", "null_category"}, Likelihood or ClassLikelihood

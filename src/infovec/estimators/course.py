@@ -36,6 +36,7 @@ def history_of(ended: Ended, result: Result) -> dict[str, Any]:
     if ended.steps:
         told["criterion"] = np.array([step.criterion for step in ended.steps])
         told["theta"] = np.array([step.theta for step in ended.steps])
+        told["form"] = np.array([step.form for step in ended.steps])
         told["major"] = np.array([step.major for step in ended.steps])
         told["learning_seconds"] = ended.learning_seconds
     return told

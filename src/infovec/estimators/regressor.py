@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +17,8 @@ from ..learning import Learning
 from ..likelihoods import Gaussian, Likelihood, StudentT, Transformed, plain
 from ..likelihoods.mixtures import central, quantile
 from ..likelihoods.tails import log_density, residual_density
-from ..machines.checkpoint import Checkpoint
 from ..machines.defaults import REAL_LIKELIHOODS, centre_and_spread, latent_variance, named, real_score
-from ..machines.fit import Course, Ended
-from ..machines.forms import FORMS, best_form, kernel_of_form
-from ..machines.machine import Machine
+from ..machines.fit import Ended
 from ..machines.sample import Sample
 from ..machines.unit import Unit
 from ..numerics.residuals import normal_scores
@@ -35,9 +32,8 @@ from .outputs import SeveralTargets, for_each_target
 from .records import in_files
 from .score_method import MethodBesideParameter
 from .targets import transform_of
-from .tasks import codes_of, gaps_of, grouped, with_groups
-from .told import changed
-from .values import AUTO, form_of, given_kernel
+from .tasks import grouped, with_groups
+from .values import given_kernel
 
 __all__ = ["IVMRegressor"]
 
@@ -63,8 +59,8 @@ class IVMRegressor(RegressorMixin, SeveralTargets):  # type: ignore[misc]
     ----------
     kernel : Kernel or str, optional
         Covariance of the latent function, in the unit of y. None scales an RBF kernel and a bias to X and y; a name,
-        such as "matern" or "rbf + linear", does so with another form (see ``IVMClassifier``). "auto" takes an RBF
-        kernel, a Matern one or their sum: what rows that small models have not seen are most probable under.
+        such as "matern" or "rbf + linear", does so with another form (see ``IVMClassifier``). None, or "auto", gets
+        a Matern term beside it, main effects, or both, where evidence and rows left out agree.
     likelihood : {"gaussian", "laplace", "student_t", "poisson"} or Likelihood
         By name noise and offset are set from the targets; else they are in the unit of y. With "poisson" counts may
         scatter by more than a Poisson distribution does, if evidence and rows left out agree that they do
@@ -157,31 +153,6 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         score = vars(self)["score"]
         score = real_score(likelihood) if isinstance(score, str) and score == "auto" else score
         return Read(sample, targets, likelihood, latent_variance(likelihood, targets, sample.weight), score)
-
-    @property
-    def _open_form(self) -> bool:
-        """Whether the form of the kernel is left to the data."""
-        return isinstance(self.kernel, str) and self.kernel == AUTO
-
-    def _prepare(self, X: object, y: object, sample_weight: ArrayLike | None) -> Machine:
-        if not self._open_form:
-            return super()._prepare(X, y, sample_weight)
-        with changed(self, kernel=None):
-            return super()._prepare(X, y, sample_weight)
-
-    def _train(self, machine: Machine, course: Course, checkpoint: Checkpoint | None = None) -> None:
-        """Fit, with the form of kernel that is best if that is open."""
-        tried = None
-        if self._open_form and isinstance(self.learn, str):
-            sample, codes, gaps = machine.data.given, codes_of(self), gaps_of(self)
-            variance = latent_variance(plain(cast(Likelihood, machine.likelihood)), machine.data.y, sample.weight)
-            kernels = {form: kernel_of_form(sample, variance, form_of(form), codes, gaps) for form in FORMS}
-            tried = best_form(machine, kernels, Learning(self.learn), course)
-            if tried is not None:
-                machine = replace(machine, kernel=kernels[tried.best]).sufficient()
-        super()._train(machine, course, checkpoint)
-        if tried is not None:
-            self.history_ |= {"form_log_evidence": tried.log_evidence, "form_log_density": tried.log_density}
 
     def _in_unit(self, sample: Sample) -> tuple[Sample, str | Likelihood]:
         """Choose the unit that the fit works in, where everything that was given can be said in another one."""

@@ -10,13 +10,14 @@ from ..errors import ParameterError
 from ..kernels import Kernel, On
 from ..kernels.columns import parts_of
 from ..kernels.relevances import column_weights
-from ..learning import Learning
+from ..learning import Learning, further_terms
 from ..learning.model import Model
 from ..machines.defaults import column_spreads
 from ..plain import bars, frame, printable, words
 from ..tables import TableSchema
 from .fitted import Fitted
 from .tasks import codes_of, gaps_of, mixed_by_name
+from .values import is_open
 
 __all__ = ["NOT_IMPORTANCE", "Relevances", "has_separate", "model_relevances", "one_for", "seen_columns"]
 
@@ -269,7 +270,8 @@ def _apart(model: Fitted) -> bool:
     together = Model.begin(kernels[0], model.likelihood_, tied=True, learning=learning)
     spare = getattr(model.likelihood_, "spare", "")
     found = spare in model.likelihood_.parameter_names and not getattr(vars(model).get("likelihood"), spare, 0.0)
-    return bool(len(thetas)) and np.shape(thetas)[-1] > together.size - int(found)  # it has no step in the history
+    terms = len(further_terms(kernels[0])) if is_open(vars(model).get("kernel")) else 0
+    return bool(len(thetas)) and np.shape(thetas)[-1] > together.size - int(found) - terms  # these are in no step
 
 
 def _kinds(model: Fitted) -> Rows:

@@ -13,6 +13,7 @@ from ..machines.work import AS_SELECTED, Refine
 from ..scores import RULES, Rule
 from .kinds import APPROXIMATIONS
 from .limits import memory_limit
+from .values import is_open
 
 __all__ = ["REFINEMENTS", "SELECTIONS", "active_size", "check_choice", "check_growth", "check_kernel", "initial_rows",
            "open_size", "precision", "score_rule", "settings_of"]  # fmt: skip
@@ -63,9 +64,9 @@ def check_growth(n: Any, size: int) -> int:
 
 def check_kernel(kernel: Any) -> None:
     """Raise unless the kernel is None, a name or a Kernel."""
-    if isinstance(kernel, str):
+    if isinstance(kernel, str) and not is_open(kernel):
         named(kernel)  # which says what is wrong with it
-    elif kernel is not None and not isinstance(kernel, Kernel):
+    elif not isinstance(kernel, str | Kernel | None):
         raise ParameterError(
             f"kernel must be None, a name or a kernel from infovec.kernels, got {kernel!r}; "
             "wrap a function of your own in infovec.kernels.FromFunction"
@@ -167,5 +168,6 @@ def settings_of(estimator: Any, score: object, n_rows: int) -> Settings:
         open_size("block_size", estimator.block_size), open_size("pool_size", estimator.pool_size),
         SELECTIONS[estimator.selection], score_rule(score), blurs(estimator.blur),
         precision(estimator.dtype), memory_limit(estimator.max_memory), estimator._learning,
-        bool(estimator.warm_start), refinement(estimator), isinstance(estimator.likelihood, str), moves(estimator),
+        bool(estimator.warm_start), refinement(estimator), isinstance(estimator.likelihood, str),
+        is_open(estimator.kernel) and isinstance(estimator.learn, str), moves(estimator),
     )  # fmt: skip

@@ -318,7 +318,9 @@ def _evidence_of_labels(model: Foreign, known: Mask, rows: Rows, weight: Floats)
 
 def _take_over(model: Foreign, other: Foreign) -> None:
     """Let a model be what another one came to."""
-    learned = {k: v for k, v in model.history_.items() if k in ("criterion", "theta", "major", "learning_seconds")}
+    learned = {
+        k: v for k, v in model.history_.items() if k in ("criterion", "theta", "form", "major", "learning_seconds")
+    }
     fresh = {name: v for name, v in vars(other).items() if name.endswith("_") and not name.startswith("_")}
     model.__dict__.update(fresh)
     if other.learn is None:

@@ -8,10 +8,10 @@ from ..errors import ParameterError
 from ..kernels import Kernel, named
 from ..numerics.parameters import Parametrised
 
-__all__ = ["AUTO", "HasValues", "form_of", "given_kernel"]
+__all__ = ["AUTO", "HasValues", "form_of", "given_kernel", "is_open"]
 
 AUTO: Final = "auto"
-"""The name of the kernel whose form is left to the data, of estimators that take it."""
+"""The name of the kernel whose form is left to the data, which it is without a name as well."""
 
 
 class HasValues(BaseEstimator):  # type: ignore[misc]
@@ -75,9 +75,14 @@ def given_kernel(kernel: object) -> Kernel | None:
     return kernel if isinstance(kernel, Kernel) else None
 
 
+def is_open(kernel: object) -> bool:
+    """Whether the form of the kernel is left to the data."""
+    return kernel is None or (isinstance(kernel, str) and kernel == AUTO)
+
+
 def form_of(kernel: object) -> Kernel | None:
     """Return the form that a name stands for; None for None, for the kernel that None stands for, and for "auto"."""
-    if not isinstance(kernel, str) or kernel == AUTO:
+    if not isinstance(kernel, str) or is_open(kernel):
         return None
     found = named(kernel)
     return None if kernel.strip().lower() == "rbf" else found

@@ -5,6 +5,7 @@ yours in ``FromFunction``.
 """
 
 from ..numerics.roles import Role
+from .additive import MainEffects
 from .algebra import Block, Kernel, Product, Scaled, Sum
 from .categorical import Categorical
 from .columns import On
@@ -30,6 +31,7 @@ __all__ = [
     "Grouped",
     "Kernel",
     "Linear",
+    "MainEffects",
     "Matern",
     "On",
     "Periodic",

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import ParameterError
+from .additive import MainEffects
 from .algebra import Kernel, Product, Scaled, Sum
 from .columns import On, parts_of
 from .constant import Bias, White
@@ -24,6 +25,7 @@ NAMES: Final[Mapping[str, Callable[[], Kernel]]] = {
     "exponential": Exponential,
     "rational_quadratic": RationalQuadratic,
     "linear": Linear,
+    "main_effects": MainEffects,
     "polynomial": Polynomial,
     "mlp": MLP,
     "bias": Bias,
@@ -39,9 +41,9 @@ def named(text: str) -> Kernel:
     Parameters
     ----------
     text : str
-        A name, of which there are "rbf", "matern", "exponential", "rational_quadratic", "linear", "polynomial",
-        "mlp", "bias" and "white", or sums, products and positive multiples of names, with parentheses where wanted:
-        "rbf + linear", "rbf * (matern + 0.5 * linear)". Capitals do not matter.
+        A name, of which there are "rbf", "matern", "exponential", "rational_quadratic", "linear",
+        "main_effects", "polynomial", "mlp", "bias" and "white", or sums, products and positive multiples of names, with
+        parentheses where wanted: "rbf + linear", "rbf * (matern + 0.5 * linear)". Capitals do not matter.
 
     Examples
     --------
@@ -107,6 +109,8 @@ def of_scaled(kernel: Kernel, centre: float | Floats, scale: float | Floats) -> 
         return replace(kernel, length_scale=length_scale)
     if isinstance(kernel, Bias | White):
         return kernel
+    if isinstance(kernel, MainEffects):
+        return replace(kernel, kernel=replace(kernel.kernel, length_scale=kernel.kernel.length_scale * scale))
     if isinstance(kernel, Sum | Product):
         left, right = (of_scaled(part, centre, scale) for part in (kernel.left, kernel.right))
         return replace(kernel, left=left, right=right)

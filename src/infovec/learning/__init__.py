@@ -10,6 +10,7 @@ from .distil import Distillation, Evidence, evidence_of
 from .factorised import FACTORISED, FactorisedObjective
 from .few_of_many import FEWEST_TO_SCREEN, MOST_FOR_SCREENING, few_of_many, screenable
 from .fewer_columns import FEWEST_COLUMNS, MOST_FOR_FEWER, fewer_columns, price_of, worth_of
+from .form import Form, can_be_richer, further_terms, most_for_form, of_labels, richer, with_terms
 from .lag import LagRule
 from .leaving_out import LeavesGroupsOut
 from .model import Model
@@ -45,6 +46,7 @@ __all__ = [
     "EvidenceByTask",
     "Expected",
     "FactorisedObjective",
+    "Form",
     "Gamma",
     "LagRule",
     "LearnedRows",
@@ -62,6 +64,7 @@ __all__ = [
     "VariationalBound",
     "alike",
     "best_of_starts",
+    "can_be_richer",
     "climb",
     "elsewhere",
     "enough_for_spare",
@@ -69,20 +72,24 @@ __all__ = [
     "few_of_many",
     "fewer_columns",
     "find_scale",
+    "further_terms",
     "has_spare",
     "learn_factorised",
     "learn_kernels",
     "minor_steps",
     "most_evaluations",
+    "most_for_form",
     "most_starts",
     "no_rows",
     "none_wrong",
+    "of_labels",
     "optimise",
     "price_of",
     "put_back",
     "refine_by_groups",
     "refine_scales",
     "refine_scales_by_groups",
+    "richer",
     "screenable",
     "second_look",
     "separable",
@@ -93,5 +100,6 @@ __all__ = [
     "take_up",
     "to_begin_with",
     "value_at",
+    "with_terms",
     "worth_of",
 ]

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._types import Floats, Mask, Rows
 from ..errors import ParameterError
-from ..kernels import Kernel
+from ..kernels import Kernel, Sum
 from ..kernels.relevances import kinds_of_scales, separate_scales
 from ..likelihoods import Likelihood, with_spare
 from ..numerics.roles import Role
@@ -118,6 +118,33 @@ class Model:
         columns = before[before >= 0]
         weak = self.weak if self.weak.begun is None else self.weak._replace(begun=self.weak.begun[columns])
         return replace(self, kernel=kernel, start=self.start[come], group=group, tied=False, weak=weak), columns
+
+    def with_term(self, term: Kernel, together: bool) -> tuple[Self, Mask]:
+        """Return a model whose kernel has a further term, and which of its steps are those of the term.
+
+        Parameters
+        ----------
+        term : Kernel
+            With the parameters to start from.
+        together : bool
+            Whether its length scales move together.
+        """
+        q, number = self.kernel.theta.size, np.arange(term.theta.size)
+        if together:
+            number[[role is Role.SCALE for role in term.free_roles]] = term.theta.size
+        group = np.concatenate([self.group[:q], np.where(number >= 0, self.size + number, -1), self.group[q:]])
+        moves = group >= 0
+        come, at, which = np.unique(group[moves], return_index=True, return_inverse=True)
+        order = np.argsort(at)  # steps are counted as their numbers come
+        group[moves] = np.argsort(order)[which]
+        come, new = come[order], come[order] >= self.size
+        begun = np.where(new, 0.0, self.begun[np.where(new, 0, come)])
+        limits = None if self.limits is None else np.insert(self.limits, q, np.full((len(number), 2), np.nan), axis=0)
+        priors = tuple((i if i < q else i + len(number), prior) for i, prior in self.priors)
+        return replace(
+            self, kernel=Sum(self.kernel, term), start=np.insert(self.start, q, term.theta), group=group, priors=priors,
+            limits=limits, weak=self.weak._replace(begun=begun),
+        ), new  # fmt: skip
 
     def with_spare(self, value: float) -> Self:
         """Return a model at the same parameters with a value of the ``spare`` one, which is its last step."""

@@ -45,6 +45,7 @@ class Step(NamedTuple):
     criterion: float  # larger is better
     theta: Floats  # steps of the model
     major: bool = False  # whether the active rows and their sites had just been selected for these parameters
+    form: int = 0  # of the kernel, with which further terms are tried
 
 
 def find_scale(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> Model:

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from .._types import Message
 from ..errors import ParameterError
-from ..learning import Step
+from ..learning import Step, further_terms, with_terms
 from ..likelihoods import Likelihood, with_spare
 from ..shards import Group, messages
 from ..shards.protocol import QUESTIONS
@@ -62,11 +62,12 @@ class Checkpoint:
         known = self._next("learned")
         if known is None:
             return None
-        (kernel, kernels, theta, numbers, steps) = known
+        (terms, kernel, kernels, theta, numbers, steps) = known
         likelihood = machine.likelihood
         if len(theta) > likelihood.theta.size:  # one turned out to be needed
             likelihood = with_spare(cast(Likelihood, likelihood), _ANY)
-        machine = machine.with_parameters(_restored(machine.kernel, kernel), likelihood.with_theta(theta), int(numbers))
+        found = _restored(with_terms(machine.kernel, terms), kernel)
+        machine = machine.with_parameters(found, likelihood.with_theta(theta), int(numbers))
         if isinstance(machine, AgainstRest) and kernels:
             pairs = zip(machine.kernels, kernels, strict=True)
             machine = replace(machine, kernels=tuple(_restored(one, values) for one, values in pairs))
@@ -75,7 +76,8 @@ class Checkpoint:
     def note_learned(self, machine: Machine, steps: Sequence[Step]) -> None:
         """Take note of what was learned."""
         kernels = [_values(one) for one in machine.kernels] if isinstance(machine, AgainstRest) else []
-        found = _values(machine.kernel), kernels, machine.likelihood.theta, machine.learned, list(steps)
+        terms, kernel = further_terms(machine.kernel), _values(machine.kernel)
+        found = terms, kernel, kernels, machine.likelihood.theta, machine.learned, list(steps)
         self._append("learned", found)
 
     def answer(self, group: Group, verb: str, method: str, args: Sequence[tuple[Message, ...]]) -> Message:

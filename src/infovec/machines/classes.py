@@ -68,7 +68,8 @@ class ClassMachine(Staged):
         kind = ProjectedAgainstRest if self.all_rows else FactorisedFunction
         return kind(
             replace(self.data.of_class(c), y=y), self.kernel, Probit(float(ndtri(share))),
-            replace(self.work, wanted=wanted), replace(self.choices, doubt=self.choices.doubt._replace(spare=False)),
+            replace(self.work, wanted=wanted),
+            replace(self.choices, doubt=self.choices.doubt._replace(spare=False, forms=False)),
             self.learned,
         )  # fmt: skip
 

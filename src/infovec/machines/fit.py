@@ -123,7 +123,7 @@ def _learned(
     known = None if checkpoint is None else checkpoint.learned(machine)
     if known is not None:
         return known
-    machine, steps, _ = learn(machine, tied, deadline, learning)
+    machine, steps, *_ = learn(machine, tied, deadline, learning)
     if checkpoint is not None:
         checkpoint.note_learned(machine, steps)
     return machine, steps

@@ -59,7 +59,7 @@ def learn(machine: Machine, tied: bool, deadline: Deadline, learning: Learning, 
         other = _search(machine, start, deadline, learning, turn.part(number, searches))
         steps = steps + other.steps
         best = other if other.level > best.level else best
-    return best._replace(steps=alike(steps, model, _apart(best.machine, model)))
+    return best._replace(steps=alike(steps, model, best.apart))
 
 
 def _expecting(machine: Machine, model: Model) -> Model:
@@ -70,12 +70,6 @@ def _expecting(machine: Machine, model: Model) -> Model:
     noise = _NOISE if machine.choices.doubt.named else WEAK
     expected = Expected(variance=_VARIANCE if told_apart else WEAK, noise=noise)
     return replace(model, weak=model.weak._replace(expected=expected))
-
-
-def _apart(machine: Machine, model: Model) -> bool:
-    """Whether more was learned than the steps of the model, and what was taken up: separate length scales were kept."""
-    more = machine.likelihood.theta.size - model.likelihood.theta.size
-    return machine.learned - more > model.size
 
 
 def _search(machine: Machine, model: Model, deadline: Deadline, learning: Learning, turn: Turn) -> Learned[Machine]:

@@ -17,3 +17,4 @@ class Learned(NamedTuple, Generic[M]):
     machine: M
     steps: list[Step]
     level: float = -np.inf  # criterion of these parameters, to compare with that of another run
+    apart: bool = False  # whether columns have got length scales of their own

@@ -14,19 +14,22 @@ from ..learning import (
     MOST_FOR_SPARE,
     MOST_TRIALS,
     Model,
+    can_be_richer,
     elsewhere,
     has_spare,
+    most_for_form,
     most_starts,
     screenable,
     separable,
 )
 from ..likelihoods import Discrete, Likelihood
 from ..likelihoods.classes import ClassLikelihood
+from ..shards import FarInputs
 from .course import Leg
 from .machine import Machine
 from .staged import MANY, Stage, Staged
 
-__all__ = ["before_last", "is_separable", "legs_of", "many_parameters", "unguided"]
+__all__ = ["before_last", "has_forms", "is_separable", "legs_of", "many_parameters", "unguided"]
 
 _UNTOLD = 4  # evaluations that find the magnitude of the length scales
 _FIRST, _FIRST_FOR_MANY, _FOR_CLASSES = 14, 80, 12  # evaluations of the first stage
@@ -34,6 +37,7 @@ _MORE_ROWS, _SAME_ROWS, _NUMBERS = 4, 2, 6  # of a later one; of numbers there i
 _FEW_ROWS, _FEW, _FOR_COLUMNS, _FOR_NUMBERS = 1000, 18, 30, 45  # where columns are tried with scales of their own
 _FOR_SCREENING = 60  # of few columns, where those of many are looked for
 _FOR_FEWER = 150  # where some of them are switched off
+_FOR_FORM = 0.25  # of the evaluations that it may take to find further terms of a kernel
 _REFINING = 6  # where rows left out have a say
 _TIMES_BY_GROUPS = 3  # as many trials, where groups are left out
 _NO_GRADIENT = 0.5  # of an evaluation, without its gradient
@@ -68,6 +72,9 @@ def _climbing(machine: Machine, model: Model, plan: Sequence[Stage], number: int
     usual = min((1 + others) * _usual(model, plan, number, several), most)
     if number <= before_last(plan) and machine.choices.doubt.spare and has_spare(model):
         most += MOST_FOR_SPARE
+    if number == before_last(plan) and has_forms(machine, model, stage.rows):
+        for_form = most_for_form(model)
+        usual, most = usual + round(_FOR_FORM * for_form), most + for_form
     if number == before_last(plan) and _is_screenable(machine, model, stage.rows):
         usual, most = usual + _FOR_SCREENING, most + MOST_FOR_SCREENING
     if number == before_last(plan) and _has_enough_rows(machine, model, stage.rows):
@@ -112,6 +119,13 @@ def many_parameters(model: Model) -> bool:
 def unguided(model: Model) -> bool:
     """Whether nobody said how length scales are learned."""
     return model.tied and not model.priors and model.limits is None
+
+
+def has_forms(machine: Machine, model: Model, n: int) -> bool:
+    """Whether further terms of the kernel are tried, with so many rows: of dense columns of numbers."""
+    X = machine.data.X
+    numbers = isinstance(X, np.ndarray | FarInputs) and X.ndim == 2 and X.dtype != object
+    return machine.choices.doubt.forms and numbers and can_be_richer(model, n, machine.data.p)
 
 
 def is_separable(machine: Machine, model: Model, n: int) -> bool:

@@ -71,6 +71,8 @@ class Settings(NamedTuple):
     refine : Refine
     spare : bool
         Whether labels may be taken to be wrong, or counts to scatter: where the likelihood was given by name.
+    forms : bool
+        Whether the kernel may get further terms.
     move : bool, optional
         Whether active inputs move after selection; None where that is left open.
     """
@@ -88,6 +90,7 @@ class Settings(NamedTuple):
     keep: bool
     refine: Refine = Refine()
     spare: bool = False
+    forms: bool = False
     move: bool | None = False
 
 
@@ -151,7 +154,8 @@ def prepare(
         Data(X, y, sample, priority, held_back, group, families=families), kernel, likelihood,
         Work(wanted, initial, schedule, index, dtype, settings.limit, kept, looked_at),
         Choices(settings.rule, blur,
-                Doubt(calibrate, settings.spare and _is_told(kind, likelihood, n), named=settings.spare),
+                Doubt(calibrate, settings.spare and _is_told(kind, likelihood, n), settings.forms,
+                      named=settings.spare),
                 settings.keep, places, settings.dtype, settings.refine, Moving(settings.move, settings.learning)),
     )  # fmt: skip
     return machine.sufficient()

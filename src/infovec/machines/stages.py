@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from .._types import Rows
+from .._types import Floats, Mask, Rows
 from ..inference.cost import calibrate, predict_evaluations
 from ..learning import (
     Climbed,
@@ -19,8 +19,10 @@ from ..learning import (
     elsewhere,
     find_scale,
     has_spare,
+    of_labels,
     optimise,
     put_back,
+    richer,
     separate,
     starts,
     still_pays,
@@ -32,7 +34,7 @@ from ..runtime import Deadline, Late, give_back, own_threads, work_until
 from .budget import learning_sizes
 from .course import ONLY, Course, Leg, Turn
 from .learned import Learned
-from .legs import before_last, is_separable, legs_of, many_parameters, unguided
+from .legs import before_last, has_forms, is_separable, legs_of, many_parameters, unguided
 from .machine import Machine
 from .staged import Objective, Stage, Staged, stages
 
@@ -78,7 +80,7 @@ def learn_by_stages(
             search.run(number)
     found = search.model
     learned = machine.with_parameters(found.kernel, found.likelihood, found.size).sufficient()
-    return Learned(learned, search.steps, search.level)
+    return Learned(learned, search.steps, search.level, model.tied and not found.tied)
 
 
 class _Search:
@@ -94,6 +96,8 @@ class _Search:
         self.objective: Objective | None = None
         self.free = unguided(model)
         self.looks_for_spare, self.taken_up = machine.choices.doubt.spare, False
+        self.added = np.zeros(model.size, dtype=bool)  # steps of what was not there when learning began
+        self.form = 0
         self.earliest: Model | None = None  # found in the first stage
         self.without = model  # what was found before something was taken up
 
@@ -130,8 +134,8 @@ class _Search:
             self._take_up(objective)
         elif self.taken_up and number == len(self.samples) - 1:
             self._put_back(objective, stage)
-        if number == before_last(self.samples) and is_separable(part, self.model, len(rows)):
-            self._separate(objective, len(rows))
+        if number == before_last(self.samples):
+            self._other_kernels(objective, len(rows))
 
     def _with_all_rows(self, stage: Stage) -> None:
         """Move the parameters with all rows, which stay where they are; rows left out are those of the sample."""
@@ -165,6 +169,7 @@ class _Search:
         self.without = self.model
         self.model, steps, self.curvature = found
         self.taken_up, self.earliest, self.level = True, self.model, max(step.criterion for step in steps)
+        self.added = np.append(self.added, True)
         self._note(steps)
 
     def _put_back(self, objective: Objective, stage: Stage) -> None:
@@ -172,11 +177,34 @@ class _Search:
         if not stage.iterations:
             if not still_pays(objective, self.model, self.without):
                 self.model, self.taken_up, self.curvature = self.without, False, Curvature()
+                self.added, self.form = np.zeros(self.model.size, dtype=bool), 0
             return
         found = put_back(objective, self.model, self.level)
         if found is not None:
             self.model, self.curvature, self.taken_up, self.level = found, Curvature(), False, -np.inf
+            self.added = self.added[:-1]
             self._climb(objective, stage, False)
+
+    def _other_kernels(self, objective: Objective, n: int) -> None:
+        """Go on with other kernels, if they pay: the fewer parameters the more the first of them finds to explain."""
+        labels = of_labels(self.model)
+        if labels:
+            self._richer(objective, n)
+        if is_separable(self.part, self.model, n):
+            self._separate(objective, n)
+        if not labels:
+            self._richer(objective, n)
+
+    def _richer(self, objective: Objective, n: int) -> None:
+        """Go on with further terms of the kernel, if they pay."""
+        if not has_forms(self.part, self.model, n):
+            return
+        found, more = richer(objective, self.model, n, self.watch)
+        self._note(more)
+        if found is not None:
+            (self.model, _, self.curvature), new, self.form = found.climbed, found.added, int(found.form)
+            new[~new] = self.added
+            self.added, self.earliest = new, None
 
     def _separate(self, objective: Objective, n: int) -> None:
         """Go on with a length scale for each column, if it pays."""
@@ -184,7 +212,8 @@ class _Search:
         found, more = separate(objective, self.model, self.part.data.p, n, self.level, share, self.watch)
         self._note(more)
         if found is not None:
-            self.model, _, self.curvature = found
+            added = self._added_of(found.model.size)
+            (self.model, _, self.curvature), self.added = found, added
 
     def _climb(self, objective: Objective, stage: Stage, first: bool) -> None:
         """Maximise; at first from other starts as well."""
@@ -209,9 +238,21 @@ class _Search:
         )
 
     def _note(self, steps: Sequence[Step]) -> None:
-        """Remember steps, without that of what was taken up: it was not there when learning began."""
-        some = [step._replace(theta=step.theta[:-1]) for step in steps] if self.taken_up else steps
-        self.steps += map(self.part.shown, some)
+        """Remember steps, without those of what was added: it was not there when learning began."""
+        known = (step._replace(theta=self._own(step.theta), form=step.form or self.form) for step in steps)
+        self.steps += map(self.part.shown, known)
+
+    def _own(self, theta: Floats) -> Floats:
+        """Return what there was when learning began, of steps in which columns may have length scales of their own."""
+        return theta[~self._added_of(theta.size)] if self.added.any() else theta
+
+    def _added_of(self, size: int) -> Mask:
+        """Return which of so many steps are those of what was added."""
+        if size == self.added.size:
+            return self.added
+        if self.form:
+            return self.added[self.model.separated(self.part.data.p)[1]]
+        return np.arange(size) == (size - 1 if self.taken_up else size)
 
 
 def _planned(plan: list[Stage], learning: Learning) -> list[Stage]:

@@ -41,6 +41,7 @@ class Doubt(NamedTuple):
 
     calibrate: bool = False  # whether the certainty of predictions is found by rows left out
     spare: bool = False  # whether labels may be wrong, or counts scatter, where that explains them better
+    forms: bool = False  # whether the kernel may get further terms, where these explain rows better
     suited: tuple[Kernel, ...] = ()  # kernels of its form in the units of the rows, at which learning begins as well
     noise: float | None = None  # variance of such a start, where a likelihood with noise was given
     named: bool = False  # whether the likelihood was given by name, and begins where it usually does

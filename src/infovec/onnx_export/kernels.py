@@ -15,6 +15,7 @@ from ..kernels import (
     Grouped,
     Kernel,
     Linear,
+    MainEffects,
     Matern,
     On,
     Polynomial,
@@ -53,6 +54,8 @@ def matrix(g: Graph, kernel: Kernel, X: str, Z: Floats) -> str:
         return matrix(g, kernel.kernel, _some(g, X, kernel), Z[:, np.array(kernel.columns)])
     if isinstance(kernel, Categorical):
         return _categorical(g, kernel, X, Z)
+    if isinstance(kernel, MainEffects):
+        return _main_effects(g, kernel, X, Z)
     if isinstance(kernel, Bias | White):
         constant = g.constant(np.full((1, len(Z)), kernel.variance if isinstance(kernel, Bias) else 0.0))
         return g.add(_zeros(g, X, keep=True), constant)
@@ -81,6 +84,8 @@ def diagonal(g: Graph, kernel: Kernel, X: str) -> str:
         return diagonal(g, kernel.whole, X)
     if isinstance(kernel, On):
         return diagonal(g, kernel.kernel, _some(g, X, kernel))
+    if isinstance(kernel, MainEffects):
+        return diagonal(g, kernel.kernel, X)
     if isinstance(kernel, Linear):
         root = 1.0 if kernel.relevance is None else np.sqrt(kernel.relevance)
         return g.times(_squares(g, g.times(X, root)), kernel.variance)
@@ -91,8 +96,8 @@ def diagonal(g: Graph, kernel: Kernel, X: str) -> str:
 def _unknown(kernel: Kernel) -> ParameterError:
     return ParameterError(
         f"{kernel!r} cannot be exported to ONNX; these can: RBF, Matern with nu 0.5, 1.5, 2.5 or infinity, "
-        "Exponential, RationalQuadratic, Linear, Polynomial, Categorical, Bias, White, and sums, products, multiples, "
-        "Relevance, Standardised, Grouped and On of these"
+        "Exponential, RationalQuadratic, MainEffects of these, Linear, Polynomial, Categorical, Bias, White, and sums, "
+        "products, multiples, Relevance, Standardised, Grouped and On of these"
     )
 
 
@@ -113,6 +118,19 @@ def _categorical(g: Graph, kernel: Categorical, X: str, Z: Floats) -> str:
         same = g.do("Equal", g.do("Gather", X, g.constant(np.array([j])), axis=1), g.constant(Z[None, :, j]))
         total = g.add(total, g.do("Where", same, g.constant(0.0), g.constant(float(relevance))))
     return g.times(_exp(g, total, -1.0), kernel.variance)
+
+
+def _main_effects(g: Graph, kernel: MainEffects, X: str, Z: Floats) -> str:
+    """The average of the kernels of all columns."""
+    one, p = kernel.kernel, Z.shape[1]
+    if type(one) not in _PROFILES:
+        raise _unknown(kernel)
+    total = g.constant(0.0)
+    for j, scale in enumerate(np.broadcast_to(one.length_scale, (p,)) / np.sqrt(p)):
+        column = g.times(g.plus(g.do("Gather", X, g.constant(np.array([j])), axis=1), -Z[0, j]), 1.0 / scale)
+        away = g.plus(column, -(Z[None, :, j] - Z[0, j]) / scale)
+        total = g.add(total, _PROFILES[type(one)](g, one, g.do("Mul", away, away)))
+    return g.times(total, one.variance / p)
 
 
 def _zeros(g: Graph, X: str, keep: bool = False) -> str:
@@ -179,6 +197,7 @@ _PROFILES: dict[type, Callable[[Graph, Any, str], str]] = {
 _KNOWN = frozenset(
     [
         *_PROFILES,
+        MainEffects,
         Linear,
         Polynomial,
         Categorical,
