@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from scipy.stats import beta, norm
+from scipy.stats import beta, norm, t
 from sklearn import datasets as sklearn_datasets
 from sklearn.metrics import confusion_matrix, log_loss
 
@@ -17,6 +17,7 @@ import infovec as library
 from infovec.cli.commands import infovec
 from infovec.cli.model import load_model
 from infovec.evaluation import bootstrap_error, coverage_error, mean_figure, rejected_loss, share_figure, shown
+from infovec.likelihoods.tails import residual_density
 from infovec.metrics import expected_calibration_error
 
 RNG = np.random.default_rng(0)
@@ -196,7 +197,9 @@ def test_figures_of_numbers(folder):
     assert figures["mse"]["standard_error"] == pytest.approx(
         np.std((truth - mean) ** 2, ddof=1) / np.sqrt(300), rel=1e-5
     )
-    assert figures["log_density"]["value"] == pytest.approx(np.mean(norm.logpdf(truth, mean, std)), rel=1e-5)
+    residual = residual_density(library.load(folder / "price.ivm").residual_quantiles_)
+    expected = t.logpdf((truth - mean) / std, residual.df, scale=residual.scale) - np.log(std)
+    assert figures["log_density"]["value"] == pytest.approx(np.mean(expected), rel=1e-5)
     certain = np.argsort(std, kind="stable")[:150]
     assert figures["error_reject"][-1]["mse"]["value"] == pytest.approx(np.mean((truth - mean)[certain] ** 2), rel=1e-4)
 

@@ -98,6 +98,6 @@ def _learn_each(machine: AgainstRest, tied: bool, deadline: Deadline, learning: 
         found.append(cast(Learned[OneFunction], learned))
     steps, level = [step for one in found for step in one.steps], sum(one.level for one in found)
     model = Model.begin(one.kernel, one.likelihood, tied, learning)
-    several = {step.theta.size for step in steps if step.theta.size > model.size}
-    steps = alike(steps, model, len(several) == 1)  # some classes may have fewer length scales
+    kept = {one.steps[-1].theta.size for one in found if one.steps}
+    steps = alike(steps, model, len(kept) == 1)  # some classes may have fewer length scales
     return Learned(machine.with_machines([one.machine for one in found]), steps, level)
