@@ -252,7 +252,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
             instead = "half of the interval with 68 % of targets for it"
             what = "standard deviation"
             if not noise.has_moment(1):
-                what, instead = "mean", f"their median, and {instead.replace('it', 'a standard deviation')}"
+                what, instead = "mean", f"their median, and {instead.replace('for it', 'for a standard deviation')}"
             told = _WITHOUT_MEAN.format(noise=noise.likelihood, what=what, instead=instead)
             warnings.warn(told, stacklevel=outside())
 
