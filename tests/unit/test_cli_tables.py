@@ -358,6 +358,8 @@ def test_words_not_seen_before_are_counted(mixed, run):
     assert done.exit_code == 0, done.output
     assert "3 cells hold words that were not there when the model was fitted" in done.stderr
     assert "color=pink (2), color=teal (1)" in done.stderr
+    (path.parent / "all.csv").write_text("color,weight,size\n" + "RED,0,1.7e9\n" * 9)
+    assert run("predict", "m.ivm", "all.csv").stderr.count("were not there when the model was fitted") == 1
     pink, blue, again, teal = done.stdout.splitlines()[1:]
     assert pink == again == teal != blue
 

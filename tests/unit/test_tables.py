@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -349,3 +350,16 @@ def test_texts_that_are_said_to_be_categories_stay_so_and_a_text_that_is_no_date
         assert TableEncoder().fit(wrong).schema_.columns[0].form == "category"
     codes = table.assign(since=["2021", *["2022"] * 199])
     assert TableEncoder().fit(codes).schema_.columns[0].form == "category"
+
+
+def test_rare_categories_of_a_search_are_not_told_of():
+    """Folds of categories that few rows have, and rows left out one by one."""
+    rng = np.random.default_rng(1)
+    plan = np.where(rng.random(60) < 0.6, "basic", [f"plan {k}" for k in rng.integers(0, 12, 60)])
+    X, y = pd.DataFrame({"plan": plan, "a": rng.normal(size=60)}), rng.normal(size=60)
+    model = IVMRegressor(learn=None, n_active=10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for cv in (KFold(10), LeaveOneOut()):
+            search = GridSearchCV(model, {"n_active": [5, 10]}, cv=cv, scoring="neg_mean_squared_error")
+            assert np.isfinite(search.fit(X, y).best_score_)
