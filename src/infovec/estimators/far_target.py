@@ -73,13 +73,18 @@ def warn_of_far_target(model: Foreign, y: Foreign, sample_weight: ArrayLike | No
     sample_weight : array-like, optional
         Rows without weight do not count.
     """
-    if not is_regressor(model) or is_dask(y) or np.ndim(y) != 1:
+    if not is_regressor(model) or is_dask(y):
+        return
+    targets = np.asarray(y)
+    if targets.ndim != 1:
         return
     given = model.likelihood_
     transformed = isinstance(given, Transformed)
     noise = plain(given.likelihood if transformed else given)
-    rows = np.arange(len(y)) if sample_weight is None else np.flatnonzero(np.broadcast_to(sample_weight, len(y)))
-    found = far_target(np.asarray(y, dtype=np.float64)[rows]) if isinstance(noise, Gaussian) else None
+    rows = np.arange(len(targets))
+    if sample_weight is not None:
+        rows = np.flatnonzero(np.broadcast_to(np.asarray(sample_weight), len(targets)))
+    found = far_target(targets.astype(np.float64)[rows]) if isinstance(noise, Gaussian) else None
     if found is not None:
         warnings.warn(
             f"the target of row {rows[found.row]} is {found.value:.10g}, {found.deviations:.0f} deviations of the "
