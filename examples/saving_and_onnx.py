@@ -23,7 +23,8 @@ X, Z, y, t = train_test_split(bunch.data, bunch.target_names[bunch.target], rand
 model = infovec.IVMClassifier(n_active=60, random_state=0).fit(X, y)
 
 # %%
-# The file keeps the active rows, their sites and where the model comes from; the other training rows are gone.
+# The graph takes ``float64``, unless ``to_onnx`` is told otherwise. The file keeps the active rows, their sites and
+# where the model comes from; the other training rows are gone.
 
 with tempfile.TemporaryDirectory() as folder:
     own, graph = Path(folder) / "tumours.ivm", Path(folder) / "tumours.onnx"

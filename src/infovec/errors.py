@@ -1,5 +1,7 @@
 """The errors that infovec raises on purpose. Each message names the cause and the remedy."""
 
+from collections.abc import Mapping, Sequence
+
 
 class InfovecError(Exception):
     """Base of all errors raised by infovec."""
@@ -39,6 +41,14 @@ class CellError(DataError):
         )
         super().__init__(f"{place}, column {column!r}: {cell!r} is not a number{comma}")
         self.column, self.cell = column, cell
+
+
+class UndecidedError(DataError):
+    """Columns can be read in several ways; ``options`` are those of the command line that would decide it."""
+
+    def __init__(self, text: str, options: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(text)
+        self.options = options
 
 
 class ModelFileError(InfovecError, ValueError):

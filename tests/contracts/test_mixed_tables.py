@@ -210,6 +210,13 @@ def test_relevances_of_categories_are_learned():
     found = model.relevances()
     assert set(found.columns[:2]) == {"shop", "age"}
     assert found.relevance[2] < 0.1
+    lines = str(found).splitlines()
+    for column in frame.columns:
+        line = next(line for line in lines if f" {column}" in line)
+        assert line.endswith("(categories, without unit)") == (column in ("shop", "noise"))
+        assert ("(categories, without unit)" in found._repr_html_().split(column)[1][:40]) == (
+            column in ("shop", "noise")
+        )
     assert model.score(frame[200:], y[200:]) > 0.9
 
 
@@ -217,7 +224,8 @@ def test_a_new_category_is_far_from_all():
     frame, f = table(gaps=0.0)
     model = made(IVMRegressor).fit(frame, f)
     std = model.predict_latent(frame)[1]
-    assert (model.predict_latent(frame.assign(city="elsewhere"))[1] > std).all()
+    with pytest.warns(UserWarning, match="90 of 90 cells of column 'city'"):
+        assert (model.predict_latent(frame.assign(city="elsewhere"))[1] > std).all()
     assert (model.predict_latent(frame.assign(city=None))[1] > std).all()  # no city was missing in the fit
 
 
@@ -331,3 +339,9 @@ def test_reports_speak_of_the_table(tmp_path):
     html = (tmp_path / "r.html").read_text()
     assert "2020-" in html
     assert "missing" in html
+    assert "logistic regression" in html  # of zeros and ones for categories
+    assert "linear model was fitted to the other test rows" in html
+    model.report(
+        tmp_path / "t.html", frame, targets(IVMClassifier, f), X_train=frame, y_train=targets(IVMClassifier, f)
+    )
+    assert "linear model was fitted to the training rows" in (tmp_path / "t.html").read_text()

@@ -254,6 +254,18 @@ def test_inspection(folder):
         assert word in text
 
 
+def test_what_inspection_says_is_in_words(tmp_path):
+    a, b = RNG.normal(size=60), RNG.normal(size=60)
+    write(tmp_path / "x.csv", ["a", "b", "y"], a, b, a > 0)
+    fit = ("fit", tmp_path / "x.csv", "-t", "y", "-o", tmp_path / "m.ivm", "--active", 5)
+    run(*fit, "--report", tmp_path / "r.html")
+    said = run("inspect", tmp_path / "m.ivm").stdout
+    assert "{" not in said
+    assert re.search(r"plan +seconds \S+, learning \S+, memory \S+ .?B", said)
+    absent = run("inspect", tmp_path / "none.ivm", code=1).stderr
+    assert absent.startswith(f"Error: there is no file {tmp_path / 'none.ivm'}")
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "matern", "exponential", "linear"])
 def test_relevant_columns_are_found(tmp_path, kernel):
     X = RNG.normal(size=(150, 3)) * [1.0, 1e3, 1e-3]

@@ -168,6 +168,17 @@ def test_hashes_look_at_every_cell_and_are_salted():
             Sketch.from_json(wrong)
 
 
+def test_models_of_unequal_numbers_of_rows_are_said_to_be_so(folder, tmp_path):
+    lines = (folder / "train.csv").read_text().splitlines()
+    (tmp_path / "part.csv").write_text("\n".join(lines[:41]))
+    target = load_model(str(folder / "m.ivm")).table.target
+    run("fit", tmp_path / "part.csv", "-t", target, "-o", tmp_path / "p.ivm", "--active", 5, "--drop", "price")
+    n = load_model(str(folder / "m.ivm")).estimator.n_samples_fit_
+    said = run("compare", folder / "m.ivm", tmp_path / "p.ivm", folder / "test.csv").stdout
+    assert f"the first was fitted to {n} rows, the second to 40, which is part of the difference" in said
+    assert "fitted to" not in run("compare", folder / "m.ivm", folder / "m.ivm", folder / "test.csv").stdout
+
+
 @pytest.mark.parametrize(("a", "b"), [("m.ivm", "few.ivm"), ("r.ivm", "s.ivm")])
 def test_differences_of_two_models_are_those_of_their_rows(folder, a, b):
     """Against predictions of the program for every row."""

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from infovec import load
 from infovec.cli.commands import infovec
 from infovec.cli.model import load_model
-from infovec.datasets.cells import commas_are_decimal, is_number, numbers_of
+from infovec.datasets.cells import Marks, commas_are_decimal, is_number, numbers_of
 from infovec.datasets.dates import ISO, days, find_form
 from infovec.errors import DataError
 
@@ -78,11 +78,11 @@ def test_commas_are_decimal_only_where_nothing_else_fits():
     ):  # fmt: skip
         assert commas_are_decimal(columns) is decimal, columns
     np.testing.assert_array_equal(
-        numbers_of(["1,5", "", "-2", "NA", "1e3"], comma=True), [1.5, np.nan, -2, np.nan, 1000]
+        numbers_of(["1,5", "", "-2", "NA", "1e3"], Marks(",")), [1.5, np.nan, -2, np.nan, 1000]
     )
-    assert is_number("1,5", comma=True)
+    assert is_number("1,5", Marks(","))
     assert not is_number("1,5")
-    assert not is_number("1.5", comma=True)  # which may be a thousand and a half, or one and a half
+    assert not is_number("1.5", Marks(","))  # which may be a thousand and a half, or one and a half
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Tables as they come: each trouble has its message, each exit its code."""
 
 import csv
+import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -91,6 +92,36 @@ def test_what_cannot_be_read_is_said_with_its_place(fails, content, message):
     if message is None:  # bytes that are no UTF-8, in a line further down
         content, message = content.encode("latin-1"), "x.csv, line 6: byte 0xfc is not utf-8"
     assert message in fails(content)
+
+
+def test_all_columns_that_need_a_decision_are_named_at_once_with_a_command_to_paste(run, tmp_path):
+    lines = ["customer id,since,spend,last_login,plan,note,status"]
+    for i in range(200):
+        day, note = f"{i % 28 + 1:02d}", f"n{i}"
+        plan = ("basic", "premium")[i % 2]
+        lines.append(f'c{i},2021-03-{day},"{1 + i % 9},{100 + i}.50",{day}.04.2022,{plan},{note},{i // 3 % 2}')
+    (tmp_path / "train.csv").write_text("\n".join(lines))
+    command = ["fit", "train.csv", "--target", "status", "-o", "m.ivm", "--active", "5", "--drop=note"]
+    result = run(*command)
+    assert result.exit_code == 1
+    for name in ("'customer id' holds 200 different words", "'since' holds dates", "'spend' holds numbers",
+                 "'last_login' holds dates"):  # fmt: skip
+        assert name in result.stderr
+    assert "'plan'" not in result.stderr
+    line = result.stderr.strip().partition("For example: infovec ")[2]
+    assert line.endswith("--drop 'note,customer id' --dates since,last_login --thousands ,")
+    assert run(*shlex.split(line)).exit_code == 0
+    assert [column.name for column in load_model("m.ivm").table.schema.columns] == [
+        "since", "spend", "last_login", "plan"
+    ]  # fmt: skip
+
+
+def test_columns_that_only_the_file_can_mend_have_no_command(fails):
+    table = "a,b,y\n" + "".join(f"{i},${i}.00,{i % 2}\n" for i in range(30))
+    assert "For example" not in fails(table)
+    both = "a,b,c,y\n" + "".join(f"{i},${i}.00,2021-01-{i % 28 + 1:02d},{i % 2}\n" for i in range(30))
+    assert "write 104300.00" in fails(both)
+    assert "--dates c" in fails(both)
 
 
 def test_a_target_that_holds_words_cannot_be_regressed(fails):
@@ -327,6 +358,8 @@ def test_words_not_seen_before_are_counted(mixed, run):
     assert done.exit_code == 0, done.output
     assert "3 cells hold words that were not there when the model was fitted" in done.stderr
     assert "color=pink (2), color=teal (1)" in done.stderr
+    (path.parent / "all.csv").write_text("color,weight,size\n" + "RED,0,1.7e9\n" * 9)
+    assert run("predict", "m.ivm", "all.csv").stderr.count("were not there when the model was fitted") == 1
     pink, blue, again, teal = done.stdout.splitlines()[1:]
     assert pink == again == teal != blue
 

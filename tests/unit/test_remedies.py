@@ -8,6 +8,7 @@ import pytest
 from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias
+from infovec.machines.plan import Plan
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 REAL = np.sin(2.0 * X[:, 1])
@@ -71,3 +72,20 @@ def test_columns_in_another_order_are_named():
             ):
                 model.predict(given)
             np.testing.assert_array_equal(model.predict(given[model.feature_names_in_]), model.predict(frame))
+
+
+def test_names_of_other_libraries_are_those_of_here():
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
+    with pytest.raises(ParameterError, match=r"multi_class must be .*'multinomial', which is called 'softmax' here$"):
+        IVMClassifier(multi_class="multinomial").fit(X, y)
+    with pytest.raises(ParameterError, match=r"multi_class must be .* got 'many'$"):
+        IVMClassifier(multi_class="many").fit(X, y)
+
+
+def test_plans_say_nothing_of_blocks_where_there_are_none():
+    plan = Plan(1.0, 1000, 10, 5, 5, 1, 1, "float64")
+    assert "candidates" not in str(plan) + plan._repr_html_()
+    assert "5 rows considered" in str(plan)
+    larger = plan._replace(block_size=4, pool_size=8)
+    assert "blocks of up to 4 from 8 candidates" in str(larger)
+    assert "from 8 candidates" in larger._repr_html_()

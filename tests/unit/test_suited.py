@@ -10,8 +10,10 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
 
 from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from infovec.estimators.unexplained import _other
 from infovec.kernels import (
     MLP,
     RBF,
@@ -187,6 +189,15 @@ def test_a_constant_model_is_told_of_where_the_default_kernel_is_none(form: Call
     far = X * np.array([1.0, 1.0, 1e3, 1e3])
     with pytest.warns(UserWarning, match=remedy):
         IVMClassifier(kernel=RBF(), n_active=50, random_state=0).fit(form(far), y > np.median(y))
+
+
+def test_columns_that_are_scaled_are_not_to_be_scaled() -> None:
+    X, y = rows(300)
+    kernel = RBF(30.0) + Bias()
+    for scale, said in ((1.0, False), (100.0, True)):
+        model = IVMRegressor(kernel=kernel, n_active=20, learn=None, random_state=0)
+        model.fit(StandardScaler().fit_transform(X) * scale, y)
+        assert ("StandardScaler" in _other(model)) == said
 
 
 def test_nothing_is_told_where_there_is_nothing_to_explain_or_it_was_asked_for_or_all_is_well() -> None:

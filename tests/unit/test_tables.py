@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -17,6 +18,7 @@ from infovec.tables import TableSchema, is_plain
 
 DAY = datetime.datetime(2020, 1, 1)
 NAN = float("nan")
+RNG = np.random.default_rng(0)
 
 
 def encoded(values, library="pandas"):
@@ -115,7 +117,11 @@ def test_what_cannot_be_a_column(name):
 
 OTHERS = {
     "a date becomes text": ([DAY], ["1 May 2020"], "'c' held dates.*holds text now.*to_datetime"),
-    "a number becomes text": ([1.0, None], ["x", "y"], "'c' held numbers.*holds text now.*to_numeric"),
+    "a number becomes text": (
+        [1.0, None],
+        ["x", "y"],
+        "'c' held numbers.*holds text now, such as 'x': give it the type that it had$",
+    ),
     "text becomes numbers": (["x", "y"], [1.0, 2.0], r"'c' held text.*holds numbers now.*astype\(str\)"),
     "text becomes a date": (["x", "y"], [DAY, DAY], "'c' held text.*holds dates now"),
 }
@@ -127,6 +133,89 @@ def test_columns_that_have_become_others(name):
     encoder = TableEncoder().fit(pd.DataFrame({"c": before}))
     with pytest.raises(ValueError, match=f"(?s){message}"):
         encoder.transform(pd.DataFrame({"c": now}))
+
+
+LATER = {
+    "amounts": (["2,006.82", "1,104.50", "12.00"], [2006.82, 1104.5, 12.0], None),
+    "dollars": (["$2,006", "$1,104", None], [2006.0, 1104.0, NAN], None),
+    "plain": (["1.5", "2.5e-05", None], [1.5, 2.5e-5, NAN], None),
+    "powers": (["1,104.50", "2.5e-05", "1e3"], [1104.5, 2.5e-5, 1000.0], None),
+    "listed": (pd.Categorical(["2,006.82", "1,104", None]), [2006.82, 1104.0, NAN], None),
+    "some words": (["1.5", "none", "none"], [1.5, NAN, NAN], "2 of its 3 cells are no number (such as 'none')"),
+    "words among amounts": (["1,104.50", "n/a", "7"], [1104.5, NAN, 7.0], "1 of its 3 cells is no number"),
+    "numbers among amounts": (["1,104.50", 7.5, None], [1104.5, 7.5, NAN], None),
+    "numbers among words": ([7.5, "many", None], [7.5, NAN, NAN], "1 of its 2 cells is no number (such as 'many')"),
+    "words": (["many", "few"], None, None),
+    "fractions": (["1,104.50", "12/05"], None, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LATER)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_the_remedy_for_texts_where_numbers_were_loses_nothing_that_it_does_not_count(name, gaps):
+    values, numbers, lost = LATER[name]
+    X = pd.DataFrame({"spend": np.arange(40.0), "a": RNG.normal(size=40)})
+    if gaps:
+        X.loc[::2, "a"] = NAN
+    model = IVMRegressor(learn=None, n_active=10).fit(X, X["spend"])
+    later = pd.DataFrame({"spend": values, "a": 0.0})
+    if name == "plain" and not gaps:  # scikit-learn reads them
+        assert np.isfinite(model.predict(later.dropna())).all()
+        return
+    with pytest.raises(ParameterError, match=r"(?s)spend.*text") as raised:
+        model.predict(later)
+    said = str(raised.value)
+    assert ("coerce" in said) == (lost is not None)
+    assert (lost or "") in said
+    if numbers is None:
+        assert "to_numeric" not in said
+        return
+    line = said[said.index("X['spend'] = ") :].split(", which makes")[0]
+    scope = {"X": later, "pandas": pd}
+    exec(line, scope)  # as a user pastes it
+    np.testing.assert_array_equal(scope["X"]["spend"], numbers)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_categories_most_of_which_are_unknown_are_told_of(gaps):
+    X = pd.DataFrame({"plan": ["basic", "premium", "free", "old"] * 10, "a": np.arange(40.0)})
+    if gaps:
+        X.loc[::3, "plan"] = None
+    model = IVMRegressor(learn=None, n_active=10).fit(X, X["a"])
+    total = int(X["plan"].notna().sum())
+    for frame in (X, X.astype({"plan": "category"}), pl.from_pandas(X)):
+        upper = (
+            frame.with_columns(pl.col("plan").str.to_uppercase())
+            if isinstance(frame, pl.DataFrame)
+            else frame.assign(plan=frame["plan"].astype(object).str.upper())
+        )
+        with pytest.warns(
+            UserWarning, match=rf"{total} of {total} cells of column 'plan'.*'[A-Z]+', where it knows"
+        ) as t:
+            model.predict(upper)
+        assert len(t) == 1
+    with pytest.warns(UserWarning, match=r"1 of 1 cells of column 'plan'.*such as ' Basic', where it knows 'basic'\."):
+        model.predict(pd.DataFrame({"plan": [" Basic"], "a": [0.0]}))
+    with pytest.warns(UserWarning, match=r"6 of 9 cells.*'gold', where it knows 'basic', 'free', 'old', \.\.\.\."):
+        model.predict(pd.DataFrame({"plan": ["gold"] * 6 + ["free"] * 3, "a": 0.0}))
+    with warnings.catch_warnings():  # rare categories of a part of a search
+        warnings.simplefilter("error")
+        model.predict(pd.DataFrame({"plan": ["gold"], "a": [0.0]}))
+        model.predict(pd.DataFrame({"plan": ["gold"] * 5 + ["free"] * 5, "a": 0.0}))
+
+
+def test_unknown_ranks_and_labels_are_told_of():
+    grades = pd.Categorical(["lo", "mid", "hi"] * 4, ["lo", "mid", "hi"], ordered=True)
+    encoder = TableEncoder().fit(pd.DataFrame({"grade": grades, "code": pd.Categorical([1, 2, 3] * 4)}))
+    later = pd.DataFrame({"grade": ["low"] * 6 + ["hi"] * 2, "code": [1.0] * 2 + [9.0] * 6})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        encoder.transform(later)
+    text = str(told[0].message)
+    assert "6 of 8 cells of column 'grade'" in text
+    assert "such as 'low', where it knows 'lo', 'mid', 'hi'" in text
+    assert "6 of 8 cells of column 'code'" in text
+    assert "such as '9', where it knows '1', '2', '3'" in text
 
 
 def test_other_columns_are_refused():
@@ -248,7 +337,10 @@ def test_texts_that_are_said_to_be_categories_stay_so_and_a_text_that_is_no_date
             warnings.simplefilter("ignore")
             assert TableEncoder().fit(listed).schema_.columns[0].form == "category"
     mixed = table.assign(since=["on demand", *table["since"][1:]])
-    with pytest.warns(UserWarning, match=r"'since' holds dates, but not only \('on demand'\).*errors=\"coerce\""):
+    with pytest.warns(
+        UserWarning,
+        match=r"'since' holds dates, but not only \('on demand'\).*leaves 1 of 178 missing.*errors=\"coerce\"",
+    ):
         TableEncoder().fit(mixed)
     encoder = TableEncoder().fit(table)
     with pytest.raises(ParameterError, match=r"held dates when the model was fitted, and holds text now.*to_datetime"):
@@ -258,3 +350,16 @@ def test_texts_that_are_said_to_be_categories_stay_so_and_a_text_that_is_no_date
         assert TableEncoder().fit(wrong).schema_.columns[0].form == "category"
     codes = table.assign(since=["2021", *["2022"] * 199])
     assert TableEncoder().fit(codes).schema_.columns[0].form == "category"
+
+
+def test_rare_categories_of_a_search_are_not_told_of():
+    """Folds of categories that few rows have, and rows left out one by one."""
+    rng = np.random.default_rng(1)
+    plan = np.where(rng.random(60) < 0.6, "basic", [f"plan {k}" for k in rng.integers(0, 12, 60)])
+    X, y = pd.DataFrame({"plan": plan, "a": rng.normal(size=60)}), rng.normal(size=60)
+    model = IVMRegressor(learn=None, n_active=10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for cv in (KFold(10), LeaveOneOut()):
+            search = GridSearchCV(model, {"n_active": [5, 10]}, cv=cv, scoring="neg_mean_squared_error")
+            assert np.isfinite(search.fit(X, y).best_score_)

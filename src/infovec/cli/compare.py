@@ -39,7 +39,9 @@ def run(screen: Screen, first: str, second: str, data: str, **options: Any) -> N
     if len(rows) > 1:
         raise DataError(f"{data} changed while it was read")
     figures = {key: _compared(values[0][key], values[1][key]) for key in values[0]}
-    result = {"models": [first, second], "data": data, "task": a.task, "rows": rows.pop(), **figures}
+    fitted = [int(model.estimator.n_samples_fit_) for model in models]
+    known = {"models": [first, second], "data": data, "task": a.task, "fitted_rows": fitted}
+    result = {**known, "rows": rows.pop(), **figures}
     screen.result(result, _text(result, figures))
 
 
@@ -80,7 +82,10 @@ def _compared(a: Floats, b: Floats) -> dict[str, Any]:
 
 def _text(result: dict[str, Any], figures: dict[str, Any]) -> str:
     first, second = result["models"]
+    n, m = result["fitted_rows"]
+    unequal = f"the first was fitted to {n} rows, the second to {m}, which is part of the difference"
     lines = [
+        *([unequal] if n != m else []),
         f"{result['rows']} rows; first: {first}, second: {second}; the less the better, with standard errors",
         f"  {'':20s} {'first':>20s} {'second':>20s} {'first - second':>22s}",
     ]

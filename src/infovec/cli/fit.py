@@ -14,6 +14,7 @@ import numpy as np
 
 from ..datasets import Source, open_sources
 from ..datasets.held_back import Learned
+from ..errors import DataError, UndecidedError
 from ..estimators.limits import memory_limit
 from ..kernels import named
 from ..likelihoods.ranks import ranked
@@ -26,6 +27,7 @@ from .evaluate import Judged, figures_text, judge_table
 from .gather import Choices, Gathered, gather
 from .model import Model, n_active, save_model
 from .outputs import check_outputs
+from .program import command_with
 from .reporting import check_report, write_report
 from .room import check_room
 from .screen import Screen, Tell
@@ -77,7 +79,12 @@ def _read(screen: Screen, data: tuple[str, ...], options: dict[str, Any]) -> tup
         room = _ROOM * memory_limit(options["memory"])
         table = training(opened, options)
         source = table.source
-        gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()), room)
+        try:
+            gathered = gather(source, _choices(source, options), lambda n: tell(f"{n} rows", source.share_read()), room)
+        except UndecidedError as error:
+            if not error.options:
+                raise
+            raise DataError(f"{error}. For example: {command_with(error.options)}") from error
     if table.learned is not None:
         table.learned.held_back()  # raises where there is nothing to test with
     give_back()

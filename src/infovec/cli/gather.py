@@ -16,7 +16,7 @@ from ..tables import CategoryColumn, Column, Encoded, NumberColumn, TableSchema
 from .pile import Codes, Pile, on_disk
 from .table import Table, check_size
 from .targets import Target, read_target
-from .words import check_words, spelling
+from .words import Obstacle, obstacle, spelling, undecided
 
 __all__ = ["Choices", "Gathered", "gather"]
 
@@ -182,7 +182,7 @@ class _Rows:
 
     def _schema(self, empty: set[str], choices: Choices) -> tuple[TableSchema, list[Rows]]:
         """Return what is to be known of the columns, and the numbers of the categories of those of words."""
-        found, codes, kept = dict[str, Column](), list[Rows](), self._kept(empty)
+        found, codes, kept, unclear = dict[str, Column](), list[Rows](), self._kept(empty), list[Obstacle]()
         for j, name in zip(np.flatnonzero(kept), np.array(self.wanted.numbers, dtype=object)[kept], strict=True):
             assert self._pile is not None
             gaps = name in self._missing
@@ -193,10 +193,13 @@ class _Rows:
             if name in empty:
                 continue
             words, own = collected.sorted()
-            check_words(self.name, name, words, self.count, name in choices.categorical)
+            if name not in choices.categorical and (one := obstacle(name, words, self.count)):
+                unclear.append(one)
             commonest = int(np.argmax(np.bincount(own[own >= 0], minlength=len(words))))
             found[name] = CategoryColumn(name, "text", words, commonest, name in self._missing)
             codes.append(own)
+        if unclear:
+            raise undecided(self.name, unclear)
         return TableSchema(tuple(found[name] for name in self.columns if name in found)), codes
 
     def _mixed(

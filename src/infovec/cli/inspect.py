@@ -7,6 +7,7 @@ import numpy as np
 from .._types import Floats
 from ..estimators.relevances import NOT_IMPORTANCE, Relevances, model_relevances
 from ..likelihoods.ranks import ranked
+from ..machines.budget import shown_bytes
 from ..plain import printable
 from .model import Model, as_list, load_model, n_active, own_units
 from .screen import Screen
@@ -76,6 +77,14 @@ def _shown(value: float | str | None, form: str) -> str:
     return "not finite" if value is None else format(value, form)
 
 
+def _in_words(value: Any) -> Any:
+    """Numbers by name as a sentence has them."""
+    if not isinstance(value, dict):
+        return value
+    named = [(key, shown_bytes(v) if key == "memory" and isinstance(v, int) else v) for key, v in value.items()]
+    return ", ".join(f"{key} {v:.3g}" if isinstance(v, float) else f"{key} {v}" for key, v in named)
+
+
 def _text(data: dict[str, Any], relevances: Relevances) -> str:
     """Return it for people; names may come from anybody, so that each is made printable before lines are joined."""
     classes = "" if data["classes"] is None else f" ({', '.join(map(printable, data['classes'][:10]))})"
@@ -98,5 +107,5 @@ def _text(data: dict[str, Any], relevances: Relevances) -> str:
             lines.append(f"  row {point['row']}: {values}{' ...' if len(point['values']) > 6 else ''}")
     lines.append("provenance:")
     known = [(key, value) for key, value in data["provenance"].items() if value not in (None, [], {})]
-    lines += [f"  {printable(key):14s}{printable(value)}" for key, value in known]
+    lines += [f"  {printable(key):14s}{printable(_in_words(value))}" for key, value in known]
     return "\n".join(lines)

@@ -42,7 +42,10 @@ def save_model(model: Model, path: str) -> None:
 
 def load_model(path: str, of_python: bool = False) -> Model:
     """Read what ``save_model`` wrote, or, if that is enough, what the estimator of any file knows of its table."""
-    content = load_with_extra(path)
+    try:
+        content = load_with_extra(path)
+    except FileNotFoundError as error:
+        raise DataError(f"there is no file {path}; `infovec fit` writes models, by -o") from error
     if _TABLE not in content.extra:
         table = _known_table(content.model) if of_python else None
         if table is None:

@@ -2,8 +2,10 @@
 
 import errno
 import os
+import shlex
 import sys
 import traceback
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -11,10 +13,11 @@ import click
 
 from ..plain import printable
 
-__all__ = ["Program"]
+__all__ = ["Program", "command_with"]
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-_DEBUG = "infovec.debug"
+_DEBUG, _GIVEN = "infovec.debug", "infovec.arguments"
+_LISTS = ("--drop", "--dates")  # options that name columns
 
 
 def _note(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -46,6 +49,10 @@ class Program(click.Group):
             click.echo(f"Error: {_said(error)}", err=True)
             sys.exit(1)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_GIVEN] = tuple(args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -56,6 +63,20 @@ class Program(click.Group):
             sys.exit(1)
         except (Exception, KeyboardInterrupt) as error:
             _fail(ctx, error)
+
+
+def command_with(options: Mapping[str, Sequence[str]]) -> str:
+    """Return the command line that is running with more options, as a shell takes it."""
+    given = list(click.get_current_context().find_root().meta[_GIVEN])
+    for option, values in options.items():
+        at = next((i for i, text in enumerate(given) if text == option or text.startswith(f"{option}=")), None)
+        named = list(dict.fromkeys(values)) if option in _LISTS else [values[0]]
+        if at is not None:
+            old = given[at].partition("=")[2] or given[at + 1]
+            del given[at : at + 1 + ("=" not in given[at])]
+            named = [old, *named] if option in _LISTS else named
+        given += [option, ",".join(named)]
+    return shlex.join(["infovec", *given])
 
 
 def _fail(ctx: click.Context, error: BaseException) -> NoReturn:

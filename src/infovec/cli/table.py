@@ -176,7 +176,7 @@ class Encoder:
             return X
         for column, known, words in zip(self.table.words, self._known, block.words, strict=False):
             self.unseen.update((column.name, word) for word in words if word is not None and word not in known)
-        encoded = self.table.schema.encode(raw_columns(block, self.table.schema))
+        encoded = self.table.schema.encode(raw_columns(block, self.table.schema), tell=False)
         return Encoded((encoded - self._centre) / self._scale, self.table.schema)
 
     def warning(self) -> str | None:

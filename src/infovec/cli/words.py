@@ -1,14 +1,15 @@
 """Whether a column of words can be used as categories, and what else it may be."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ..datasets.cells import THOUSANDS, Marks, is_number
-from ..errors import DataError
+from ..errors import UndecidedError
 from ..tables.writing import are_amounts as amounts
 from ..tables.writing import are_dates, are_with_commas, first_amount, has_decimal_comma
 
-__all__ = ["MOST", "are_amounts", "check_words", "spelling"]
+__all__ = ["MOST", "Obstacle", "are_amounts", "obstacle", "spelling", "undecided"]
 
 MOST = 100
 """Categories that a column may have without being named as categorical."""
@@ -24,7 +25,7 @@ def spelling(words: Iterable[str | None]) -> str:
             f"{found!r} has a comma: if it is a decimal comma say --decimal ,; if it stands between thousands, "
             "--thousands ,"
         )
-    mark = next((mark for mark in THOUSANDS if is_number(found, Marks.of(None, mark, [[found]]))), None)
+    mark = next((mark for mark in THOUSANDS if _is_marked(found, mark)), None)
     if mark is not None:
         return f"{found!r} has marks between thousands: say --thousands {shlex.quote(mark)}"
     return f"{found!r} has a currency sign or thousands separators: write 104300.00 for $104,300.00 in the file"
@@ -35,38 +36,64 @@ def are_amounts(words: Iterable[str]) -> bool:
     return amounts(word for word in words if not is_number(word))
 
 
-def check_words(file: str, column: str, words: tuple[str, ...], rows: int, asked: bool) -> None:
-    """Raise where words are dates, numbers with a comma, or too many to be categories.
+class Obstacle(NamedTuple):
+    """A column of words that may be something else, and the option that would say so."""
+
+    column: str
+    what: str
+    remedy: str
+    option: str  # nothing where the file has to be mended
+    value: str
+
+
+def obstacle(column: str, words: tuple[str, ...], rows: int) -> Obstacle | None:
+    """Return what is to be decided where words are dates, numbers with marks, or too many to be categories.
 
     Parameters
     ----------
-    file, column : str
+    column : str
     words : tuple of str
         All that occur.
     rows : int
-    asked : bool
-        Whether the user named the column as categorical: then it is one.
     """
-    if asked:
-        return
     remedy = f"leave the column out with --drop {column!r}, or say --categorical {column!r} to take them as categories"
     if are_dates(words):
-        raise DataError(
-            f"{file}, column {column!r} holds dates (such as {words[0]!r}). Say --dates {column!r} to take them as "
-            f"numbers, or {remedy}"
-        )
+        said = f"Say --dates {column!r} to take them as numbers, or {remedy}"
+        return Obstacle(column, f"holds dates (such as {words[0]!r})", said, "--dates", column)
     if are_with_commas(words):
-        raise DataError(
-            f"{file}, column {column!r} has numbers with a comma ({words[0]!r}): if it is a decimal comma say "
-            "--decimal ,; if it stands between thousands, --thousands ,"
-        )
+        said = "if it is a decimal comma say --decimal ,; if it stands between thousands, --thousands ,"
+        between = all(_is_marked(word, ",") for word in words)
+        what = f"has numbers with a comma ({words[0]!r})"
+        return Obstacle(column, what, said, "--thousands" if between else "--decimal", ",")
     if are_amounts(words):
-        raise DataError(
-            f"{file}, column {column!r} holds numbers that cannot be read: {spelling(words)}. If they are categories, "
-            f"say --categorical {column!r}"
-        )
+        what = f"holds numbers that cannot be read: {spelling(words)}"
+        mark = next((mark for mark in THOUSANDS if all(_is_marked(word, mark) for word in words)), "")
+        said = f"If they are categories, say --categorical {column!r}"
+        return Obstacle(column, what, said, "--thousands" if mark else "", mark)
     if len(words) > MOST:
-        raise DataError(
-            f"{file}, column {column!r} holds {len(words)} different words in {rows} rows (such as {words[0]!r} and "
-            f"{words[1]!r}), too many for categories. If they are names or numbers of rows, {remedy}"
-        )
+        what = f"holds {len(words)} different words in {rows} rows (such as {words[0]!r} and {words[1]!r})"
+        said = f"If they are names or numbers of rows, {remedy}"
+        return Obstacle(column, f"{what}, too many for categories", said, "--drop", column)
+    return None
+
+
+def undecided(file: str, found: Sequence[Obstacle]) -> UndecidedError:
+    """Return the error of columns that need a decision: all of them at once."""
+    options = dict[str, list[str]]()
+    for one in found:
+        if one.option:
+            options.setdefault(one.option, []).append(one.value)
+    if len(found) == 1:
+        one = found[0]
+        joined = ": " if one.option in ("--thousands", "--decimal") and not one.remedy.startswith("If") else ". "
+        return UndecidedError(f"{file}, column {one.column!r} {one.what}{joined}{one.remedy}", options)
+    listed = "; ".join(f"{one.column!r} {one.what}" for one in found)
+    return UndecidedError(
+        f"{file}: {len(found)} columns need a decision. {listed}. --drop leaves a column out, --categorical takes its "
+        "words as categories, --dates takes dates as numbers, --thousands and --decimal say what marks in numbers are",
+        options,
+    )
+
+
+def _is_marked(word: str, mark: str) -> bool:
+    return is_number(word, Marks.of(None, mark, [[word]]))

@@ -278,7 +278,7 @@ class IVMClassifier(Certifying):
         self.multi_class, self.shared_kernel, self.class_weight = multi_class, shared_kernel, class_weight
 
     def _read_targets(self, X: object, y: object, sample_weight: ArrayLike | None) -> Read:
-        check_choice("multi_class", self.multi_class, list(MULTI_CLASS))
+        check_choice("multi_class", self.multi_class, list(MULTI_CLASS), {"multinomial": "softmax"})
         if sees_unlabelled(self.likelihood):
             return read_some_labels(self, X, y, sample_weight)
         inputs, labels = read(self, given_kernel(self.kernel), X, y)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..tables import Encoded, TableSchema, columns_of, is_frame, is_plain, out_of_place
+from ..tables import Encoded, TableSchema, columns_of, is_frame, is_plain, out_of_place, raw_columns
 from ..tables.writing import first_amount
 from .far import is_dask, is_far, near, read_far
 from .tasks import Grouped, are_tasks, folds_of, learn_tasks, tasks_beside
@@ -101,6 +101,8 @@ def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, r
     except ValueError as error:
         if training and _has_gaps(X, str(error)):
             return _read_table(estimator, X, y, real, training)
+        if not training and is_frame(X) and "could not convert string" in str(error):
+            TableSchema.of_numbers(raw_columns(X)).encode(raw_columns(X))  # says of which column, and what to do
         raise out_of_place(_explained(error, X, y, real), estimator, X) from error
 
 

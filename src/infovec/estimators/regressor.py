@@ -210,7 +210,8 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         return (mean, std) if return_std else mean
 
     def _target(self, X: object) -> tuple[Floats, Floats]:
-        return central(self.likelihood_, *self._latent(X))
+        mean, var = self._latent(X)
+        return central(self.likelihood_, mean, var)
 
     @for_each_target(axis=-1)
     @for_far_rows
@@ -252,7 +253,7 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
             instead = "half of the interval with 68 % of targets for it"
             what = "standard deviation"
             if not noise.has_moment(1):
-                what, instead = "mean", f"their median, and {instead.replace('it', 'a standard deviation')}"
+                what, instead = "mean", f"their median, and {instead.replace('for it', 'for a standard deviation')}"
             told = _WITHOUT_MEAN.format(noise=noise.likelihood, what=what, instead=instead)
             warnings.warn(told, stacklevel=outside())
 

@@ -51,6 +51,8 @@ class Relevances:
         Between which each length scale is with a probability of 95 %, where that is known.
     number : array of int, optional
         Of each column in X, from zero on.
+    categories : tuple of str
+        Columns of categories, whose length scales have no unit.
     """
 
     columns: tuple[str, ...]
@@ -60,6 +62,7 @@ class Relevances:
     low: Floats | None = None
     high: Floats | None = None
     number: Rows | None = None
+    categories: tuple[str, ...] = ()
 
     @property
     def n_seen(self) -> int:
@@ -101,9 +104,16 @@ class Relevances:
             return ""
         return f"  {f'{self.low[k]:.4g} to {self.high[k]:.4g}':22s}"
 
+    def _kind(self, name: str) -> str:
+        return " (categories, without unit)" if name in self.categories else ""
+
     def _repr_html_(self) -> str:
         rows = [
-            (name, float(share), f"{share:.3g}" + (f"; length scale {scale:.4g}" if np.isfinite(scale) else ""))
+            (
+                name + self._kind(name),
+                float(share),
+                f"{share:.3g}" + (f"; length scale {scale:.4g}" if np.isfinite(scale) else ""),
+            )
             for name, share, scale in list(zip(self.columns, self.relevance, self.length_scale, strict=True))[
                 : self._shown
             ]
@@ -113,10 +123,11 @@ class Relevances:
         return frame("Relevances", bars(rows), f"<div>{words(self.note)}</div>" if self.note else "")
 
     def __str__(self) -> str:
-        lines = ["relevances: share of the largest, and length scale in the unit of the column"] if self.columns else []
+        units = "" if set(self.columns) <= set(self.categories) else " in the unit of the column"
+        lines = [f"relevances: share of the largest, and length scale{units}"] if self.columns else []
         for k, name in enumerate(self.columns[: self._shown]):
             scale = f"{self.length_scale[k]:.4g}" if np.isfinite(self.length_scale[k]) else "-"
-            lines.append(f"  {self.relevance[k]:8.4f}  {scale:10s}{self._span(k)}  {printable(name)}")
+            lines.append(f"  {self.relevance[k]:8.4f}  {scale:10s}{self._span(k)}  {printable(name)}{self._kind(name)}")
         if self.more:
             lines.append(f"  and {self.more}")
         return "\n".join([*lines, *([f"  ({self.note})"] if self.note else [])])
@@ -168,7 +179,9 @@ def model_relevances(model: Fitted, names: Sequence[str] | None = None, units: F
         scale = (1.0 if units is None else units) / np.sqrt(weight)
     largest = reach.max() if reach.any() else 1.0
     note = _of_categories(model, found[0])
-    return Relevances(tuple(names[j] for j in order), reach[order] / largest, scale[order], note, number=order)
+    codes = () if table is None else tuple(names[j] for j in table.codes if j < p)
+    shares = reach[order] / largest
+    return Relevances(tuple(names[j] for j in order), shares, scale[order], note, number=order, categories=codes)
 
 
 def differing(codes: Floats) -> float:

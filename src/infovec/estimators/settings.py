@@ -38,10 +38,12 @@ def active_size(n_active: object) -> int | float | None:
     )
 
 
-def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
-    """Raise unless the value is among the choices."""
+def check_choice(name: str, value: Any, choices: Sequence[Any], elsewhere: Mapping[str, str] | None = None) -> None:
+    """Raise unless the value is among the choices; ``elsewhere`` has names of other libraries for some."""
     if not any(value is c or (isinstance(c, str) and isinstance(value, str) and value == c) for c in choices):
-        raise ParameterError(f"{name} must be one of {list(choices)} in this version, got {value!r}")
+        own = elsewhere.get(value) if elsewhere and isinstance(value, str) else None
+        here = f", which is called {own!r} here" if own else ""
+        raise ParameterError(f"{name} must be one of {list(choices)} in this version, got {value!r}{here}")
 
 
 def precision(dtype: Any) -> str:

@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from .._types import Floats, Foreign
 from ..errors import InfovecError
 from ..learning import Learning
+from ..machines.defaults import column_spreads
 from ..runtime import StopReason, outside
 from .values import given_kernel
 
@@ -21,6 +22,7 @@ __all__ = ["is_asked_for", "warn_if_unexplained"]
 
 _ROWS, _FEWEST = 1000, 40  # that are looked at, half of them to predict the others from
 _ACTIVE = 100
+_SCALED = 3.0  # times one or less: columns of such spreads are scaled already
 _SOME = 0.3  # of what there is to explain in rows of the fit, which are known by heart; below it others are held back
 _LITTLE = 0.1  # of what there is to explain, below which another kernel is tried; more than that must come of it,
 _LESS = 0.25  # of which the one that was given explains less than this share
@@ -59,17 +61,22 @@ def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: A
             f"the model says nearly the same of every row, and the default kernel does not: it explains "
             f"{default:.0%} of what there is to explain in rows held back, the kernel given {max(given, 0.0):.0%}. "
             f"No parameters of {kernel!r} were found that suit the rows. Leave kernel=None or name the form, such as "
-            "'rbf', for which units come from the data; "
-            f"or {_other(model)}scale the columns with sklearn.preprocessing.StandardScaler",
+            f"'rbf', for which units come from the data{_other(model)}",
             stacklevel=outside(),
         )
     return told
 
 
 def _other(model: Foreign) -> str:
+    """What else may help: nothing of units where the columns that the model sees are scaled already."""
     p = getattr(model, "n_features_in_", 1)
     columns = p > 1 and not hasattr(model, "table_")
-    return f"learn one length scale for each column, kernel=RBF(np.ones({p})) + Bias(); or " if columns else ""
+    vectors = model.active_vectors_[0] if isinstance(model.active_vectors_, list) else model.active_vectors_
+    spread = column_spreads(vectors)[0] if vectors.shape[0] > 1 else np.full(1, np.inf)
+    scaled = bool(np.all((spread == 0.0) | ((spread < _SCALED) & (spread > 1.0 / _SCALED))))
+    return f"; or learn one length scale for each column, kernel=RBF(np.ones({p})) + Bias()" * columns + (
+        "" if scaled else "; or scale the columns with sklearn.preprocessing.StandardScaler"
+    )
 
 
 def is_asked_for(model: Foreign) -> bool:

@@ -27,15 +27,20 @@ class Plan(NamedTuple):
             ("of these for learning", f"{self.learning:.3g}"),
             ("memory", shown_bytes(self.memory)),
             ("active rows", f"{self.n_active} of {self.n_rows}"),
-            ("blocks", f"up to {self.block_size}, from {self.pool_size} candidates"),
+            *([("blocks", f"up to {self.block_size}, from {self.pool_size} candidates")] if self._in_blocks else []),
             ("considered at the end", f"{self.n_index} rows"),
             ("precision", self.dtype),
         ]
         return frame("What the fit will take", pairs(rows))
 
+    @property
+    def _in_blocks(self) -> bool:
+        return max(self.block_size, self.pool_size) > 1
+
     def __str__(self) -> str:
+        blocks = f"blocks of up to {self.block_size} from {self.pool_size} candidates, " * self._in_blocks
         return (
             f"{self.n_active} of {self.n_rows} rows in about {self.seconds:.3g} s and {shown_bytes(self.memory)}; "
-            f"blocks of up to {self.block_size} from {self.pool_size} candidates, {self.n_index} rows considered "
-            f"at the end, {self.dtype}" + (f"; {self.learning:.3g} s of these for learning" if self.learning else "")
+            f"{blocks}{self.n_index} rows considered at the end, {self.dtype}"
+            + (f"; {self.learning:.3g} s of these for learning" if self.learning else "")
         )

@@ -1,5 +1,6 @@
 """What a report is about: a fitted estimator, and what is known beside it."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,10 +10,12 @@ import numpy as np
 from .._types import Array, Floats
 from ..errors import ParameterError
 from ..estimators.fitted import as_given
+from ..estimators.inputs import read
 from ..estimators.relevances import Relevances, model_relevances
 from ..evaluation import Dependence, LearningCurve, Predictions, judge, learning_curve, targets_of
 from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate
+from ..tables import Encoded
 from .baselines import Baseline, baselines
 from .dependences import dependences
 from .rows import numbers_of, picked, some_rows, taken
@@ -126,15 +129,24 @@ def compared(
     model: Any, predictions: Predictions, X: Any, X_train: Any = None, y_train: Any = None
 ) -> tuple[tuple[Baseline, ...], str]:
     """Return what simpler models do on the test rows X, and which rows the linear one was fitted to."""
-    rows, train = numbers_of(X), None
+    rows, train = numbers_of(_encoded(model, X)), None
     if rows is None:
         rows = np.zeros((taken(X), 1))  # a linear model of nothing is left out below
         return baselines(predictions, rows)[-1:], ""
     if X_train is not None:
         seen = targets_of(model, y_train)
-        train = numbers_of(X_train), seen
+        train = numbers_of(_encoded(model, X_train)), seen
     found = baselines(predictions, rows, train if train is not None and train[0] is not None else None)
     return found, "the training rows" if train is not None else "the other test rows, fold by fold"
+
+
+def _encoded(model: Any, X: Any) -> Any:
+    """Return rows of a table in a form of which a linear model takes the numbers; others as they are."""
+    if not hasattr(model, "table_") or hasattr(model, "tasks_") or isinstance(X, Encoded):
+        return X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # said when they were predicted
+        return model.table_.rows(read(model, None, X))
 
 
 def column_names(model: Any, given: Sequence[str] | None) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ def drawing(contents: Contents, picture: Pictures) -> str:
     model, p = contents.model, getattr(contents.model, "n_features_in_", 0)
     if p not in (1, 2) or not model_is_numeric(model) or (p == 1 and contents.classes is not None):
         return ""
-    if hasattr(model, "tasks_") or contents.vectors.shape[1:] != (p,):  # a function for each task, columns for gaps
+    if hasattr(model, "tasks_") or hasattr(model, "table_"):  # a function for each task; categories, columns for gaps
         return ""
     draw = plot_regression if contents.classes is None else plot_decision_boundary
     boxes = [card(picture(lambda ax: draw(model, ax=ax), "the fitted function", size=(5.4, 4.2)), "The function")]

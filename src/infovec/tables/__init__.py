@@ -2,7 +2,7 @@
 
 from .columns import CategoryColumn, Column, NumberColumn
 from .encoder import TableEncoder, columns_of, out_of_place
-from .frames import is_frame, is_plain
+from .frames import is_frame, is_plain, raw_columns
 from .objects import is_missing
 from .raw import Raw
 from .schema import Encoded, TableSchema
@@ -20,4 +20,5 @@ __all__ = [
     "is_missing",
     "is_plain",
     "out_of_place",
+    "raw_columns",
 ]

@@ -9,7 +9,9 @@ import numpy as np
 from .._types import Floats
 from ..errors import ModelFileError, ParameterError
 from ..persistence.values import flag, must, number, text, whole
+from ..plain import printable
 from .raw import Raw, coded
+from .remedies import recovered
 
 __all__ = ["CategoryColumn", "Column", "NumberColumn", "RankColumn", "column_from_json", "learned"]
 
@@ -20,10 +22,7 @@ _NAMES = {
     "number": "numbers", "text": "text", "label": "categories", "rank": "ordered categories", "date": "dates",
     "duration": "durations", "time": "times of day", "nothing": "nothing",
 }  # fmt: skip
-_REMEDY = {
-    "number": 'pandas.to_numeric(X[{name!r}], errors="coerce")', "date": "pandas.to_datetime(X[{name!r}])",
-    "duration": "pandas.to_timedelta(X[{name!r}])", "text": "X[{name!r}].astype(str)",
-}  # fmt: skip
+_REMEDY = {"date": "pandas.to_datetime(X[{name!r}])", "duration": "pandas.to_timedelta(X[{name!r}])"}  # of texts
 
 
 @dataclass(frozen=True)
@@ -141,11 +140,25 @@ def learned(raw: Raw) -> Column:
 def _must_be_alike(name: str, kind: str, raw: Raw, known: tuple[str, ...]) -> None:
     if raw.kind in (*known, "nothing"):
         return
-    remedy = _REMEDY.get(kind, "").format(name=name)
+    shown = f", such as {printable(repr(_first(raw)))}" if raw.words else ""
     raise ParameterError(
-        f"column {name!r} held {_NAMES[kind]} when the model was fitted, and holds {_NAMES[raw.kind]} now: give it the "
-        f"type that it had{f', for example by {remedy}' if remedy else ''}"
+        f"column {name!r} held {_NAMES[kind]} when the model was fitted, and holds {_NAMES[raw.kind]} now{shown}: give "
+        f"it the type that it had{_remedy(kind, raw)}"
     )
+
+
+def _remedy(kind: str, raw: Raw) -> str:
+    """How to give a column the type that it had, where that is seen."""
+    if kind == "text":
+        return f", for example by X[{raw.name!r}].astype(str)"
+    if kind == "number" and raw.words:
+        said = recovered(raw)
+        return f". {said}" if said else ""
+    return f", for example by {_REMEDY[kind].format(name=raw.name)}" if kind in _REMEDY and raw.words else ""
+
+
+def _first(raw: Raw) -> str:
+    return raw.words[int(raw.values[int(np.argmax(~raw.missing))])]
 
 
 def _check_size(name: str, values: Floats) -> None:

@@ -1,7 +1,7 @@
 """Columns of Python objects: what they hold is seen from their values."""
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -13,6 +13,7 @@ from ..errors import ParameterError
 from ..plain import printable
 from .iso import since_start
 from .raw import Raw
+from .remedies import recovered
 
 __all__ = ["is_missing", "nested", "of_objects"]
 
@@ -38,9 +39,7 @@ def of_objects(name: str, values: Sequence[Any]) -> Raw:
         (a, (i, x)), (b, (j, y)) = list(first.items())[:2]
         raise ParameterError(
             f"column {name!r} holds {_NAMES[a]} and {_NAMES[b]}: row {i} has {_shown(x)}, row {j} has {_shown(y)}. "
-            f"Make it one of both: as categories with X[{name!r}].astype(str), as numbers with "
-            f"pandas.to_numeric(X[{name!r}], "
-            'errors="coerce"), which leaves values missing that are none'
+            f"Make it one of both, as categories with X[{name!r}].astype(str){_numbers(name, values, first)}"
         )
     kind = next(iter(first))
     if kind == "text":
@@ -57,6 +56,14 @@ def nested(name: str, row: int, value: Any) -> ParameterError:
         f"column {name!r} holds a {type(value).__name__} in row {row}, and a cell must be a number, a text, a truth "
         "value or a date. Spread it over columns of its own, or leave the column out"
     )
+
+
+def _numbers(name: str, values: Sequence[Any], found: Collection[str]) -> str:
+    """Say how texts among numbers become numbers, and what that loses."""
+    if set(found) != {"number", "text"}:
+        return ""
+    said = recovered(Raw.of_words(name, [None if is_missing(v) else str(v) for v in values]), mixed=True)
+    return f". {said}" if said else ""
 
 
 def _kind(name: str, row: int, value: Any) -> str:

@@ -43,6 +43,15 @@ class Raw:
         """Which values are missing."""
         return np.isnan(self.values) if self.values.dtype.kind == "f" else self.values < 0
 
+    def counts(self) -> dict[str, int]:
+        """Return how often each category is there, of those that are."""
+        there = self.values[~self.missing]
+        if there.dtype.kind == "f":
+            values, numbers = np.unique(there, return_counts=True)
+            return {word(v): n for v, n in zip(values.tolist(), numbers.tolist(), strict=True)}
+        numbers = np.bincount(there, minlength=len(self.words))
+        return {w: n for w, n in zip(self.words, numbers.tolist(), strict=True) if n}
+
     @classmethod
     def of_words(cls, name: str, words: Iterable[str | None]) -> Self:
         """Return a column of texts, None where one is missing."""

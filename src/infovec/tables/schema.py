@@ -15,7 +15,9 @@ from ..runtime import outside
 from .columns import CategoryColumn, Column, NumberColumn, column_from_json, column_to_json, learned
 from .iso import days_of, share_of_dates
 from .raw import Raw
-from .writing import are_amounts, are_dates, are_numbers, are_with_commas
+from .remedies import as_written
+from .unseen import strange
+from .writing import are_numbers
 
 __all__ = ["Encoded", "TableSchema"]
 
@@ -49,11 +51,12 @@ class TableSchema:
         words = [(c, raw) for c, raw in zip(found.columns, raws, strict=True) if isinstance(c, CategoryColumn)]
         dates = [raw for _, raw in words if not raw.listed and share_of_dates(raw.words) > _SHARE]
         for raw in dates:
-            other = next(word for word in raw.words if days_of([word]) is None)
+            others = [k for k, word in enumerate(raw.words) if days_of([word]) is None]
+            count, total = int(np.isin(raw.values, others).sum()), int(np.sum(~raw.missing))
             _warn(
-                f"column {raw.name!r} holds dates, but not only ({printable(repr(other))}), and is taken for "
-                f"categories. As dates, what is none is missing: X[{raw.name!r}] = "
-                f'pandas.to_datetime(X[{raw.name!r}], errors="coerce")'
+                f"column {raw.name!r} holds dates, but not only ({printable(repr(raw.words[others[0]]))}), and is "
+                f"taken for categories. As dates, which leaves {count} of {total} missing that are none: "
+                f'X[{raw.name!r}] = pandas.to_datetime(X[{raw.name!r}], errors="coerce")'
             )
         told = {raw.name for raw in dates}
         for _, raw in words:
@@ -76,6 +79,11 @@ class TableSchema:
                 "dates by pandas.to_datetime, numbers by pandas.to_numeric"
             )
         return found
+
+    @classmethod
+    def of_numbers(cls, raws: Sequence[Raw]) -> Self:
+        """Return what is known of columns where the model was fitted to numbers without gaps."""
+        return cls(tuple(NumberColumn(raw.name, "number", 0.0, False) for raw in raws))
 
     @property
     def plain(self) -> bool:
@@ -110,8 +118,11 @@ class TableSchema:
         """For each column of the model, the column of the table that it is made from."""
         return np.concatenate([np.arange(len(self.columns)), self.indicators])
 
-    def encode(self, raws: Sequence[Raw]) -> Floats:
-        """Return rows as the model takes them; warn where values are missing in a column that had none missing."""
+    def encode(self, raws: Sequence[Raw], tell: bool = True) -> Floats:
+        """Return rows as the model takes them; warn where values are missing in a column that had none missing.
+
+        With ``tell`` also where most categories of a column are unknown.
+        """
         if len(raws) != len(self.columns):
             raise ParameterError(f"X has {len(raws)} columns, the model was fitted to {len(self.columns)}")
         found = np.empty((len(raws[0].values), self.width))
@@ -124,6 +135,9 @@ class TableSchema:
                 new.append(column.name)
         for k, missing in enumerate(gaps):
             found[:, len(self.columns) + k] = missing
+        pairs = zip(self.columns, raws, strict=True)
+        if tell and (said := [text for column, raw in pairs if (text := strange(column, raw))]):
+            _warn(f"{'; '.join(said)}. They count as none of these")
         if new:
             _warn(
                 f"{_listed(new)} missing values now and had none when the model was fitted, which therefore takes the "
@@ -207,22 +221,9 @@ class Encoded:
 
 
 def _as_numbers(raw: Raw) -> str:
-    """How to make texts into the numbers or dates that they are written for; nothing where they are words."""
-    if raw.listed or not raw.words:
-        return ""
-    name, most = f"X[{raw.name!r}]", _FEW if are_numbers(raw.words) else 1
-    if len(raw.words) <= most:
-        return ""
-    if are_dates(raw.words):
-        return f"As dates: {name} = pandas.to_datetime({name}, dayfirst=True), or without dayfirst"
-    if are_numbers(raw.words):
-        return f"As numbers: {name} = pandas.to_numeric({name})"
-    if are_amounts(raw.words) or are_with_commas(raw.words):
-        return (
-            f"As numbers, should commas stand between thousands: {name} = "
-            f'pandas.to_numeric({name}.str.replace(r"[^0-9.-]", "", regex=True))'
-        )
-    return ""
+    """How to make texts into the numbers or dates that they are written for; nothing where they may be categories."""
+    few = _FEW if are_numbers(raw.words) else 1
+    return "" if raw.listed or len(raw.words) <= few else as_written(raw)
 
 
 def _listed(names: Sequence[str]) -> str:

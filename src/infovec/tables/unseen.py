@@ -1,0 +1,38 @@
+"""Categories that were not there in the rows that something was fitted to."""
+
+from ..plain import printable
+from .columns import CategoryColumn, Column, RankColumn
+from .raw import Raw
+
+__all__ = ["strange"]
+
+_SHARE = 0.5  # of a column's cells, beyond which they are told of if unknown
+_LEAST = 5  # cells: in fewer rows, such as parts of a search, any may be the only one of its category
+_SHOWN = 3
+
+
+def strange(column: Column, raw: Raw) -> str:
+    """Say of a column that most of its categories are unknown, or known in other spelling; nothing of other columns."""
+    if not isinstance(column, CategoryColumn | RankColumn):
+        return ""
+    known = column.categories if isinstance(column, CategoryColumn) else column.order
+    counts, places = raw.counts(), frozenset(known)
+    unseen = {word: n for word, n in counts.items() if word not in places}
+    if not unseen:
+        return ""
+    alike = {_plain(word): word for word in known}
+    respelt = [word for word in unseen if _plain(word) in alike]
+    cells, total = sum(unseen.values()), sum(counts.values())
+    if not respelt and (cells < _LEAST or cells <= _SHARE * total):
+        return ""
+    example = max(respelt or unseen, key=lambda word: unseen[word])
+    shown = [alike[_plain(example)]] if respelt else known[:_SHOWN]
+    more = ", ..." if not respelt and len(known) > _SHOWN else ""
+    return printable(
+        f"{cells} of {total} cells of column {column.name!r} hold categories that were not there when the model was "
+        f"fitted, such as {example!r}, where it knows {', '.join(map(repr, shown))}{more}"
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
