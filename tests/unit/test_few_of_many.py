@@ -169,7 +169,7 @@ def test_four_of_two_thousand_columns_are_found(scale):
     def loss(model, Z):
         return -np.mean(np.log(model.predict_proba(Z)[np.arange(1000), y[400:].astype(int)]))
 
-    assert loss(model, X[400:]) < 1.1 * loss(known, few[400:])
+    assert loss(model, X[400:]) < 1.2 * loss(known, few[400:])  # whose kernel has main effects, too
 
 
 def test_numbers_of_a_csr_matrix_of_which_few_columns_count():

@@ -109,7 +109,7 @@ def test_without_any_change_or_any_row_nothing_is_better():
 @pytest.mark.parametrize("n_active", [10, 300])
 def test_rows_that_were_active_do_not_tell(n_active):
     rng = np.random.default_rng(0)
-    data = SimpleNamespace(held_back=np.arange(N) < 50, priority=rng.permutation(N))
+    data = SimpleNamespace(held_back=np.arange(N) < 50, priority=rng.permutation(N), folds=None)
     active = rng.permutation(np.arange(50, N))[:n_active]
     rows, held = moving._parts(SimpleNamespace(data=data), active)
     assert not np.isin(held, active).any()

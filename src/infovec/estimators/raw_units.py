@@ -35,7 +35,7 @@ def warn_if_in_raw_units(model: Foreign) -> None:
     learned = model.kernel_[0] if isinstance(model.kernel_, list) else model.kernel_
     vectors = model.active_vectors_[0] if isinstance(model.active_vectors_, list) else model.active_vectors_
     weight = column_weights(learned, vectors.shape[1]) if np.ndim(vectors) == 2 and len(vectors) >= _FEWEST else None
-    if weight is None:
+    if weight is None or len(weight) != model.n_features_in_:  # tasks given as groups are no column of X
         return
     numbers, codes = seen_columns(model, weight)
     if not one_for(weight, numbers) or has_separate(kernel, len(numbers) > 1 and len(codes) > 0):

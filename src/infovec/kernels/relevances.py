@@ -94,11 +94,11 @@ def _beside_tasks(kernel: ByTask, around: Floats | None, p: int) -> Iterator[Flo
 
 
 def separate_scales(kernel: Kernel, p: int) -> Kernel:
-    """Return the same kernel with a length scale for each of p columns where it had one for all."""
+    """Return the same kernel with a length scale for each of p columns where it had one for all, or more."""
     if isinstance(kernel, Stationary):
-        return replace(kernel, length_scale=np.broadcast_to(kernel.length_scale, (p,)).copy())
+        return replace(kernel, length_scale=np.resize(kernel.length_scale, p))
     if isinstance(kernel, Categorical):
-        return replace(kernel, relevance=np.broadcast_to(kernel.relevance, (p,)).copy())
+        return replace(kernel, relevance=np.resize(kernel.relevance, p))
     if isinstance(kernel, On):
         return replace(kernel, kernel=separate_scales(kernel.kernel, len(kernel.columns)))
     return replace(kernel, **{name: separate_scales(getattr(kernel, name), p) for name in kernel._parts})

@@ -1,6 +1,6 @@
 """Major steps for the criteria of the factorised posterior: select, move the parameters, and select again."""
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -107,9 +107,9 @@ class _Search:
         """Warm up, unless that is not wanted, and go on."""
         small, warm = _small(model, large), list[Model]()
         if self.machine.choices.doubt.spare and self.learning.warm_up:
-            with limited(1):
+            with limited(1), suppress(Late):
                 found = to_begin_with(partial(self._fresh, small), model)
-            model, self.taken_up = found or model, found is not None
+                model, self.taken_up = found or model, found is not None
         if self.learning.warm_up:
             others = elsewhere(model, *self.machine.choices.doubt.elsewhere)
             with limited(1):
