@@ -328,6 +328,7 @@ def test_some_rows_are_spread_without_a_period():
         assert share.max() < 3.0 / period + 0.02
 
 
+@pytest.mark.filterwarnings("ignore:.* so heavy that a target has no standard deviation")
 @pytest.mark.parametrize("noise", ["laplace", "student_t"])
 def test_noise_with_heavy_tails(noise):
     model = IVMRegressor(target="yeo-johnson", likelihood=noise, **SETTINGS).fit(X, Y)

@@ -66,8 +66,9 @@ def _expecting(machine: Machine, model: Model) -> Model:
     """Return the model with what is believed of it where few rows, and nobody else, speak: of kernels of ours."""
     if machine.data.n > _FEW or not isinstance(machine, OneFunction) or not unguided(model):
         return model
-    told_apart = isinstance(plain(machine.likelihood), _NEARLY_SEPARABLE)
-    noise = _NOISE if machine.choices.doubt.named else WEAK
+    likelihood = plain(machine.likelihood)
+    told_apart = isinstance(likelihood, _NEARLY_SEPARABLE)
+    noise = _NOISE if machine.choices.doubt.named and likelihood.conjugate else WEAK  # heavy tails begin far from it
     expected = Expected(variance=_VARIANCE if told_apart else WEAK, noise=noise)
     return replace(model, weak=model.weak._replace(expected=expected))
 
