@@ -36,7 +36,7 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     check_outputs([options["report"]], [data], model)
     loaded = load_model(model)
     overlap = None if loaded.sketch is None else Overlap(loaded.sketch)
-    with open_source(data, reading_of(options)) as opened, screen.work("evaluating") as tell, screen.warnings():
+    with open_source(data, reading_of(options, loaded)) as opened, screen.work("evaluating") as tell, screen.warnings():
         source = with_targets(as_fitted(opened, loaded), options)
         source = source if overlap is None else Sketched(source, overlap)
         judged = judge_table(screen, loaded, source, tell)

@@ -58,7 +58,11 @@ def run(
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")
     columns, rows = Columns(loaded, proba, std), 0
     _check_kept(keep, columns.names)
-    with open_source(data, reading_of(options)) as opened_table, screen.work("predicting") as tell, screen.warnings():
+    with (
+        open_source(data, reading_of(options, loaded)) as opened_table,
+        screen.work("predicting") as tell,
+        screen.warnings(),
+    ):
         source = as_fitted(opened_table, loaded)
         wanted = with_cells(loaded.table.wanted(with_target=False), keep, tuple(loaded.dates))
         source.require(keep)
