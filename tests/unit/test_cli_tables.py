@@ -466,5 +466,7 @@ def test_marks_between_thousands_are_kept_with_the_model(run, tmp_path):
         done = run(*command, "plain.csv")
         assert done.exit_code == 0, done.output
     assert run("evaluate", "n.ivm", "n.csv").exit_code == 0
+    for command in ("predict", "evaluate"):
+        assert "'1,000.50' has marks between thousands: say --thousands ," in run(command, "plain.ivm", "n.csv").stderr
     save_model(load_model("n.ivm")._replace(thousands="x"), "odd.ivm")
     assert "the thousands" in run("predict", "odd.ivm", "n.csv").stderr
