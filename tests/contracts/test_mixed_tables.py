@@ -226,7 +226,8 @@ def test_a_new_category_is_far_from_all():
     std = model.predict_latent(frame)[1]
     with pytest.warns(UserWarning, match="90 of 90 cells of column 'city'"):
         assert (model.predict_latent(frame.assign(city="elsewhere"))[1] > std).all()
-    assert (model.predict_latent(frame.assign(city=None))[1] > std).all()  # no city was missing in the fit
+    with pytest.warns(UserWarning, match="column 'city' has missing values now and had none"):
+        assert (model.predict_latent(frame.assign(city=None))[1] > std).all()
 
 
 def test_kernels_that_take_categories_for_numbers_are_refused():

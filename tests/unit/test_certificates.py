@@ -183,7 +183,7 @@ def test_refusals():
     refusal(learned.set_params(kernel=learned.kernel_), X, y, "learned on the very rows")
     refusal(model, X, y, "weights cannot certify", sample_weight=np.arange(120.0))
     refusal(model, X, y, "60 groups are not independent", groups=np.arange(120) // 2)
-    refusal(model, X, y, "groups has 3 names", groups=["a", "b", "c"])
+    refusal(model, X, y, "groups has 3 labels", groups=["a", "b", "c"])
     refusal(model, X[:0], y[:0], "no rows")
     refusal(model, X, np.zeros(120, int), "all rows are of class 0")
     refusal(model, X, y + 1, "2, which is none of the classes")

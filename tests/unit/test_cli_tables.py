@@ -407,3 +407,66 @@ def test_tables_of_earlier_versions_are_read():
     assert table.schema.plain
     with pytest.raises(ModelFileError, match="fitted by an earlier version of infovec to a table with words"):
         Table.from_json({**old, "words": [{"name": "c", "categories": ["x"], "fill": None}]})
+
+
+def table_of_words(word, n=60):
+    """A table whose labels are those of rows with a word, and some numbers."""
+    lines = [f"{RNG.normal():.3f},{(word, 'basic')[i % 2]},{'ab'[i % 2]}" for i in range(n)]
+    return "x,ins,y\n" + "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("word", ["none", "na", "NONE", "?", "None", "n/a", ""])
+def test_predictions_of_a_frame_are_those_of_the_file(run, tmp_path, word):
+    (tmp_path / "n.csv").write_text(table_of_words(word))
+    fitted = run("fit", "n.csv", "-t", "y", "-o", "n.ivm", "--active", 20)
+    assert fitted.exit_code == 0, fitted.output
+    assert run("predict", "n.ivm", "n.csv", "--proba", "-o", "p.csv").exit_code == 0
+    frame = pd.read_csv("n.csv")
+    p = load("n.ivm").predict_proba(frame[["x", "ins"]])
+    np.testing.assert_allclose(pd.read_csv("p.csv")[["proba_a", "proba_b"]], p, atol=1e-6)
+    assert (pd.read_csv("p.csv")["prediction"] == frame["y"]).all()
+    gaps = frame["ins"].isna().any()
+    assert gaps == ("30 values are missing, in column 'ins' (30" in fitted.stderr)
+    assert (f"Words taken for missing: {word!r} in column 'ins'" in fitted.stderr) == (gaps and word != "")
+
+
+def test_words_for_gaps_among_numbers_are_named(run, tmp_path):
+    table = table_of_words("more").splitlines()
+    table[3] = "?" + table[3][table[3].index(",") :]
+    (tmp_path / "n.csv").write_text("\n".join(table) + "\n")
+    fitted = run("fit", "n.csv", "-t", "y", "-o", "n.ivm", "--active", 20)
+    said = "1 value is missing, in column 'x' (1, the first in line 4): the model learns what that means. Words taken "
+    assert f"{said}for missing: '?' in column 'x'" in fitted.stderr
+
+
+def test_a_category_missing_for_the_first_time_is_told_of_once(run, tmp_path):
+    (tmp_path / "n.csv").write_text(table_of_words("more"))
+    assert run("fit", "n.csv", "-t", "y", "-o", "n.ivm", "--active", 20).exit_code == 0
+    row = "0.123456789012345678901234567890,,a\n"
+    (tmp_path / "m.csv").write_text("x,ins,y\n" + row * 70000)  # several blocks
+    for command in ("predict", "evaluate"):
+        done = run(command, "n.ivm", "m.csv")
+        assert done.stderr.count("column 'ins' has missing values now and had none") == 1, done.stderr
+
+
+def test_marks_between_thousands_are_kept_with_the_model(run, tmp_path):
+    (tmp_path / "n.csv").write_text("x,y\n" + "".join(f'"{1000 + 37 * i:,}.50",{i % 2}\n' for i in range(40)))
+    (tmp_path / "plain.csv").write_text("x,y\n" + "".join(f"{1000 + 37 * i}.50,{i % 2}\n" for i in range(40)))
+    (tmp_path / "comma.csv").write_text("x;y\n" + "".join(f"{1000 + 37 * i},50;{i % 2}\n" for i in range(40)))
+    fit = ("-t", "y", "--task", "classify", "--active", 10)
+    assert run("fit", "n.csv", *fit, "-o", "n.ivm", "--thousands", ",").exit_code == 0
+    assert run("fit", "plain.csv", *fit, "-o", "plain.ivm").exit_code == 0
+    assert load_model("n.ivm").thousands == ","
+    assert load_model("plain.ivm").thousands is None
+    found = [run("predict", "n.ivm", *table).stdout
+             for table in (("n.csv",), ("plain.csv",), ("comma.csv", "--decimal", ","))]  # fmt: skip
+    assert len(found[0].splitlines()) == 41
+    assert found[1:] == found[:1] * 2
+    for command in (("evaluate", "n.ivm"), ("compare", "n.ivm", "plain.ivm")):
+        done = run(*command, "plain.csv")
+        assert done.exit_code == 0, done.output
+    assert run("evaluate", "n.ivm", "n.csv").exit_code == 0
+    for command in ("predict", "evaluate"):
+        assert "'1,000.50' has marks between thousands: say --thousands ," in run(command, "plain.ivm", "n.csv").stderr
+    save_model(load_model("n.ivm")._replace(thousands="x"), "odd.ivm")
+    assert "the thousands" in run("predict", "odd.ivm", "n.csv").stderr

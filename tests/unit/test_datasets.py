@@ -14,12 +14,13 @@ from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn import datasets as sklearn_datasets
 
 from infovec.datasets import Reading, delimited, named, open_source, text
-from infovec.datasets.source import Wanted
+from infovec.datasets.source import MISSING, Wanted
 from infovec.datasets.stored import StoredRows, stored_rows
 from infovec.errors import CellError, DataError
 
@@ -117,7 +118,27 @@ def test_missing_values_are_gaps(tmp_path):
     (tmp_path / "x.csv").write_text("a,b\n1,x\n,NA\nnan,?\n N/A ,y\n")
     numbers, (words,), _, _ = whole(open_source(str(tmp_path / "x.csv")), Wanted(("a",), ("b",)))
     np.testing.assert_array_equal(numbers[:, 0], [1, np.nan, np.nan, np.nan])
-    assert words == ["x", None, None, "y"]
+    assert words == ["x", None, "?", "y"]
+
+
+def test_words_for_missing_values_are_those_of_pandas(tmp_path):
+    from pandas._libs.parsers import STR_NA_VALUES
+
+    assert MISSING == STR_NA_VALUES
+    words = sorted({*STR_NA_VALUES, "none", "NONE", "na", "?", "-", "Nan", "yes", "missing"})
+    (tmp_path / "x.csv").write_text("a,b\n" + "".join(f"{i},{word}\n" for i, word in enumerate(words)))
+    for quoted in (False, True):  # both ways of reading
+        if quoted:
+            (tmp_path / "x.csv").write_text('"a",b\n' + "".join(f'"{i}",{word}\n' for i, word in enumerate(words)))
+        _, (found,), _, _ = whole(open_source(str(tmp_path / "x.csv")), Wanted(("a",), ("b",)))
+        expected = pd.read_csv(tmp_path / "x.csv")["b"]
+        assert found == [None if value != value else value for value in expected.tolist()]
+
+
+def test_a_column_of_nothing_but_words_that_pandas_keeps_is_one_of_words(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b,c,d\nnone,?,NA,1\nna,5,,1\n,7,nan,1\n")
+    kinds = open_source(str(tmp_path / "x.csv")).kinds()
+    assert kinds == {"a": "word", "b": "number", "c": "number", "d": "number"}
 
 
 def test_a_word_among_numbers_is_named_with_its_place(tmp_path):

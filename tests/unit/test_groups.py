@@ -369,3 +369,18 @@ def test_rows_elsewhere_and_predictions_have_no_groups():
     model = IVMClassifier(n_active=10, random_state=0).fit(X, y, groups=groups)
     with pytest.raises(ParameterError, match="say nothing of new rows"):
         model.predict(X, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [("site", "groups has only 'site'"), (["a", "b"], "groups has 2 labels"), (np.zeros((40, 2)), "shape (40, 2)")],
+)
+def test_groups_of_another_shape_are_refused_with_what_to_write(groups, said):
+    X = pd.DataFrame({"a": np.arange(40.0), "site": np.arange(40.0) % 4})
+    for model, y in ((IVMClassifier(n_active=5), np.arange(40) % 2), (IVMRegressor(n_active=5), np.arange(40.0))):
+        with pytest.raises(ParameterError) as found:
+            model.fit(X, y, groups=groups)
+        assert said in str(found.value)
+        assert str(found.value).endswith(
+            "groups must have one label for each row; a column of a frame goes in as groups=X['site']"
+        )

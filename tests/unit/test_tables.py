@@ -83,10 +83,27 @@ def test_new_categories_and_new_gaps():
     frame = pd.DataFrame({"colour": ["red", "blue"], "size": [1.0, 3.0], "grade": pd.Categorical([1, 2], ordered=True)})
     encoder = TableEncoder().fit(frame)
     later = pd.DataFrame({"colour": ["green", None], "size": [2.0, NAN], "grade": pd.Categorical([2, 9], ordered=True)})
-    with pytest.warns(UserWarning, match="columns 'size', 'grade' have missing values now and had none"):
+    with pytest.warns(UserWarning, match="missing values now") as said:
         found = encoder.transform(later)
     np.testing.assert_array_equal(found, [[-1, 2.0, 1.0], [-1, 2.0, 0.5]])  # green is none of both
+    texts = [str(one.message) for one in said]
+    assert ["columns 'size', 'grade' have missing" in text for text in texts] == [True, False]
+    assert texts[1].startswith("column 'colour' has missing values now and had none")
     assert encoder.schema_.word(0, found[0]) == "new"
+
+
+def test_a_category_missing_for_the_first_time_is_told_of():
+    frame = pd.DataFrame({"colour": ["red", "blue"], "plan": ["a", "b"], "size": [1.0, 3.0]})
+    encoder = TableEncoder().fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(frame.assign(colour=["green", "red"]))
+    with pytest.warns(UserWarning, match="missing values now") as said:
+        encoder.transform(frame.assign(colour=[None, "red"]))
+    assert [str(one.message) for one in said] == [
+        "column 'colour' has missing values now and had none when the model was fitted, which therefore takes them for "
+        "none of its categories; fit to rows with missing values for it to learn what they mean"
+    ]
 
 
 def test_what_tells_nothing_is_said():

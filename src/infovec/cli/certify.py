@@ -31,7 +31,7 @@ def run(screen: Screen, model: str, data: str, delta: float, **options: Any) -> 
         raise DataError(f"{model} predicts numbers; certificates are about the errors of classes")
     parts, own = list[Any](), list[Any]()
     overlap = None if loaded.sketch is None else Overlap(loaded.sketch)
-    with open_source(data, reading_of(options)) as opened, screen.work("reading") as tell, screen.warnings():
+    with open_source(data, reading_of(options, loaded)) as opened, screen.work("reading") as tell, screen.warnings():
         source = with_targets(as_fitted(opened, loaded), options)
         source = source if overlap is None else Sketched(source, overlap)
         encode = Encoder(loaded.table, source.name)

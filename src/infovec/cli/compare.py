@@ -47,7 +47,7 @@ def run(screen: Screen, first: str, second: str, data: str, **options: Any) -> N
 
 def _losses_of(screen: Screen, model: Model, data: str, options: dict[str, Any]) -> dict[str, Floats]:
     overlap = None if model.sketch is None else Overlap(model.sketch)
-    with open_source(data, reading_of(options)) as opened, screen.work("comparing") as tell, screen.warnings():
+    with open_source(data, reading_of(options, model)) as opened, screen.work("comparing") as tell, screen.warnings():
         source = with_targets(as_fitted(opened, model), options)
         source = source if overlap is None else Sketched(source, overlap)
         judged = judge_table(screen, model, source, tell)

@@ -16,6 +16,7 @@ from .reporting import check_report, write_report
 from .screen import Screen, Tell
 from .table import Encoder, stacked
 from .tables import as_fitted, reading_of, warn_of_overlap, with_targets
+from .words import no_number
 
 __all__ = ["Judged", "encoded_blocks", "figures_text", "judge_table", "own_classes", "run"]
 
@@ -36,7 +37,7 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     check_outputs([options["report"]], [data], model)
     loaded = load_model(model)
     overlap = None if loaded.sketch is None else Overlap(loaded.sketch)
-    with open_source(data, reading_of(options)) as opened, screen.work("evaluating") as tell, screen.warnings():
+    with open_source(data, reading_of(options, loaded)) as opened, screen.work("evaluating") as tell, screen.warnings():
         source = with_targets(as_fitted(opened, loaded), options)
         source = source if overlap is None else Sketched(source, overlap)
         judged = judge_table(screen, loaded, source, tell)
@@ -78,7 +79,7 @@ def encoded_blocks(model: Model, source: Source, encode: Encoder) -> Iterator[tu
         for block in source.blocks(model.table.wanted(with_target=True)):
             yield encode(block), block
     except CellError as error:
-        raise DataError(f"{error}; the model takes numbers in this column") from error
+        raise no_number(error) from error
 
 
 def _targets(model: Model, predictions: ClassPredictions | NumberPredictions) -> Array:

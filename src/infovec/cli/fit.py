@@ -62,7 +62,8 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
             certificate = _fitted(model, gathered, share, options["delta"])
         model.set_params(callback=None)
         seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
-        fitted = Model(model, gathered.table, _provenance(data, seconds, plan, certificate), table.forms, table.sketch)
+        origin = _provenance(data, seconds, plan, certificate)
+        fitted = Model(model, gathered.table, origin, table.forms, table.sketch, options["thousands"])
         save_model(fitted, output)
     judged = None if table.learned is None else _judged(screen, fitted, table.learned)
     if options["report"]:

@@ -12,6 +12,7 @@ from ..datasets import Block, Source
 from ..datasets.source import Kind, Wanted
 from ..errors import CellError, DataError
 from ..numerics.moments import Moments
+from ..plain import printable
 from ..tables import CategoryColumn, Column, Encoded, NumberColumn, TableSchema
 from .pile import Codes, Pile, on_disk
 from .table import Table, check_size
@@ -114,11 +115,14 @@ class _Rows:
         self._codes = [Codes() for _ in wanted.words]
         self._labels, self._numbers = Codes(), list[Floats]()
         self._missing: dict[str, tuple[int, str]] = {}  # how many in a column, and where the first is
+        self._taken: dict[str, frozenset[str]] = {}  # words of a column that were taken for missing values
 
     def add(self, block: Block) -> None:
         """Take in the rows of a block."""
         check_size(block, self.wanted.numbers, self.name)
         self._add_target(block)
+        for name, taken in block.taken.items():
+            self._taken[name] = self._taken.get(name, frozenset()) | taken
         if sparse.issparse(block.numbers) and len(self.wanted.numbers) > _DENSE:
             self._sparse.append(block.numbers.astype(np.float32))
         else:
@@ -271,7 +275,13 @@ class _Rows:
         more = f" and {len(found) - 5} more columns" if len(found) > 5 else ""
         said = "1 value is missing" if total == 1 else f"{total} values are missing"
         done = "numbers become the median" if impute else "the model learns what that means"
-        return [f"{said}, in column {shown}{more}: {done}"]
+        words = "; ".join(
+            f"{', '.join(repr(printable(word)) for word in sorted(self._taken[name]))} in column {name!r}"
+            for name in list(found)[:5]
+            if self._taken.get(name)
+        )
+        taken = f". Words taken for missing: {words}" if words else ""
+        return [f"{said}, in column {shown}{more}: {done}{taken}"]
 
 
 def _offset(moments: Moments) -> Floats:

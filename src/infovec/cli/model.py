@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from .._types import Floats
+from ..datasets.cells import THOUSANDS
 from ..datasets.sketch import Sketch
 from ..errors import DataError, ModelFileError
 from ..estimators import load_with_extra
@@ -18,7 +19,7 @@ from .table import Table
 
 __all__ = ["Model", "as_list", "in_units", "load_model", "n_active", "own_units", "save_model"]
 
-_TABLE, _DATES, _SKETCH = "table", "dates", "fingerprint"
+_TABLE, _DATES, _SKETCH, _THOUSANDS = "table", "dates", "fingerprint", "thousands"
 _ESTIMATORS = {"classify": "IVMClassifier", "regress": "IVMRegressor", "ordinal": "IVMOrdinalClassifier"}
 
 
@@ -30,13 +31,16 @@ class Model(NamedTuple):
     provenance: dict[str, Any]
     dates: Mapping[str, str | None] = MappingProxyType({})  # columns of dates, and how they are written if known
     sketch: Sketch | None = None  # of the rows it was fitted to
+    thousands: str | None = None  # mark between thousands, by its name
 
 
 def save_model(model: Model, path: str) -> None:
     """Write a fitted estimator and how to read rows for it, completely or not at all."""
-    extra = {_TABLE: model.table.to_json(), _DATES: dict(model.dates)}
+    extra: dict[str, Any] = {_TABLE: model.table.to_json(), _DATES: dict(model.dates)}
     if model.sketch is not None:
         extra[_SKETCH] = model.sketch.to_json()
+    if model.thousands is not None:
+        extra[_THOUSANDS] = model.thousands
     model.estimator.save(path, extra=extra, provenance=model.provenance)
 
 
@@ -64,7 +68,9 @@ def load_model(path: str, of_python: bool = False) -> Model:
             for key in ("seconds", "memory", *(["learning"] if "learning" in plan else [])):  # which old ones lack
                 number(plan.get(key), f"the plan's {key}", 0.0)
         dates, sketch = _dates(content.extra.get(_DATES, {}), table), _sketch(content.extra.get(_SKETCH))
-    return Model(content.model, table, content.provenance, dates, sketch)
+        thousands = content.extra.get(_THOUSANDS)
+        must(thousands in (None, *THOUSANDS), "the thousands", f"one of {', '.join(THOUSANDS)}", thousands)
+    return Model(content.model, table, content.provenance, dates, sketch, thousands)
 
 
 def _known_table(estimator: Any) -> Table | None:

@@ -15,7 +15,7 @@ import numpy as np
 from .._types import Inputs
 from ..datasets import Block, open_source
 from ..datasets.source import Wanted
-from ..errors import CellError, DataError, OutputError
+from ..errors import CellError, OutputError
 from ..likelihoods.ranks import by_rank, ranked
 from ..persistence import writing
 from ..plain import printable, without_formula
@@ -25,6 +25,7 @@ from .outputs import check_outputs
 from .screen import Screen
 from .table import Encoder
 from .tables import as_fitted, reading_of
+from .words import no_number
 
 __all__ = ["Columns", "csv_lines", "explained", "json_lines", "opened", "run", "shown_cell"]
 
@@ -58,7 +59,11 @@ def run(
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")
     columns, rows = Columns(loaded, proba, std), 0
     _check_kept(keep, columns.names)
-    with open_source(data, reading_of(options)) as opened_table, screen.work("predicting") as tell, screen.warnings():
+    with (
+        open_source(data, reading_of(options, loaded)) as opened_table,
+        screen.work("predicting") as tell,
+        screen.warnings(),
+    ):
         source = as_fitted(opened_table, loaded)
         wanted = with_cells(loaded.table.wanted(with_target=False), keep, tuple(loaded.dates))
         source.require(keep)
@@ -98,7 +103,7 @@ def explained() -> Iterator[None]:
     try:
         yield
     except CellError as error:
-        raise DataError(f"{error}; the model takes numbers in this column") from error
+        raise no_number(error) from error
 
 
 class Columns:

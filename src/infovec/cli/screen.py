@@ -60,10 +60,17 @@ class Screen:
 
     @contextmanager
     def warnings(self) -> Iterator[None]:
-        """Show warnings of the library as those of the program."""
+        """Show warnings of the library as those of the program, each once."""
+        said = set[str]()
+
+        def show(message: object, *rest: object, **more: object) -> None:
+            if str(message) not in said:
+                said.add(str(message))
+                self.warn(str(message))
+
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = lambda message, *rest, **more: self.warn(str(message))
+            warnings.showwarning = show
             yield
 
 

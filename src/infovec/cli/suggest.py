@@ -24,7 +24,11 @@ def run(screen: Screen, model: str, data: str, output: str, number: int, score: 
     check_outputs([output], [data], model, dash=True)
     loaded = load_model(model, of_python=True)
     search, kept = Search(loaded.estimator, number, score), list[tuple[Array, Array]]()
-    with open_source(data, reading_of(options)) as opened_table, screen.work("looking") as tell, screen.warnings():
+    with (
+        open_source(data, reading_of(options, loaded)) as opened_table,
+        screen.work("looking") as tell,
+        screen.warnings(),
+    ):
         source = as_fitted(opened_table, loaded)
         columns = () if loaded.table.sparse else source.columns
         wanted = with_cells(loaded.table.wanted(with_target=False), columns, tuple(loaded.dates))

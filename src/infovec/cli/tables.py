@@ -17,11 +17,13 @@ __all__ = ["Training", "as_fitted", "reading_of", "training", "warn_of_overlap",
 _TOO_MANY = 0.01  # share of rows that the model was fitted to, from which figures on them are too good
 
 
-def reading_of(options: dict[str, Any]) -> Reading:
-    """Return how text is to be read."""
+def reading_of(options: dict[str, Any], model: Model | None = None) -> Reading:
+    """Return how text is to be read; marks between thousands are those of the model's table unless others are said."""
     decimal, thousands = options["decimal"], options["thousands"]
     if thousands is not None and thousands == decimal:
         raise click.UsageError(f"--decimal {decimal} and --thousands {thousands}: one mark cannot be both")
+    if thousands is None and model is not None and model.thousands != decimal:
+        thousands = model.thousands
     return Reading(options["delimiter"], options["encoding"], not options["no_header"], decimal, thousands)
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..datasets.cells import THOUSANDS, Marks, is_number
-from ..errors import UndecidedError
+from ..errors import CellError, DataError, UndecidedError
 from ..tables.writing import are_amounts as amounts
 from ..tables.writing import are_dates, are_with_commas, first_amount, has_decimal_comma
 
-__all__ = ["MOST", "Obstacle", "are_amounts", "obstacle", "spelling", "undecided"]
+__all__ = ["MOST", "Obstacle", "are_amounts", "no_number", "obstacle", "spelling", "undecided"]
 
 MOST = 100
 """Categories that a column may have without being named as categorical."""
@@ -29,6 +29,12 @@ def spelling(words: Iterable[str | None]) -> str:
     if mark is not None:
         return f"{found!r} has marks between thousands: say --thousands {shlex.quote(mark)}"
     return f"{found!r} has a currency sign or thousands separators: write 104300.00 for $104,300.00 in the file"
+
+
+def no_number(error: CellError) -> DataError:
+    """Say of a cell that cannot be read that the model wants a number there, and how it is read."""
+    cause = "" if "--thousands" in str(error) else spelling((error.cell,))
+    return DataError(f"{error}; the model takes numbers in this column" + (f". {cause}" if cause else ""))
 
 
 def are_amounts(words: Iterable[str]) -> bool:

@@ -7,9 +7,9 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 
 from .._types import Floats
-from .source import MISSING, word
+from .source import MISSING, is_gap
 
-__all__ = ["THOUSANDS", "Marks", "NoNumber", "commas_are_decimal", "is_number", "numbers_of"]
+__all__ = ["THOUSANDS", "Marks", "NoNumber", "are_numbers", "commas_are_decimal", "is_number", "numbers_of"]
 
 _FRACTION = re.compile(r"\s*[-+]?(\d+|(\d*),(\d+))([eE][-+]?\d+)?\s*")
 _POINT = re.compile(r"\s*[-+]?\d*\.\d+([eE][-+]?\d+)?\s*")
@@ -67,8 +67,14 @@ def is_number(cell: str, marks: Marks = _PLAIN) -> bool:
     try:
         marks.value(cell)
     except ValueError:
-        return word(cell) is None
+        return is_gap(cell)
     return True
+
+
+def are_numbers(cells: Sequence[str], marks: Marks) -> bool:
+    """Whether a column is of numbers: it has no other words, and not only words that pandas takes for words."""
+    found = all(is_number(cell, marks) for cell in cells)
+    return found and (not all(map(is_gap, cells)) or all(cell.strip() in MISSING for cell in cells))
 
 
 def numbers_of(cells: Sequence[str], marks: Marks = _PLAIN) -> Floats:
@@ -82,7 +88,7 @@ def numbers_of(cells: Sequence[str], marks: Marks = _PLAIN) -> Floats:
     for i, cell in enumerate(cells):
         if not is_number(cell, marks):
             raise NoNumber(i, cell.strip())
-        values[i] = np.nan if cell.strip().lower() in MISSING else marks.value(cell)
+        values[i] = np.nan if is_gap(cell) else marks.value(cell)
     return values
 
 
@@ -93,7 +99,7 @@ def commas_are_decimal(columns: Sequence[Sequence[str]]) -> bool:
     """
     found = False
     for cells in columns:
-        some = [cell for cell in cells if word(cell) is not None]
+        some = [cell for cell in cells if not is_gap(cell)]
         if any(_POINT.fullmatch(cell) for cell in some):
             return False
         commas = [cell for cell in some if "," in cell]

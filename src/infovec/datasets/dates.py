@@ -11,7 +11,7 @@ from scipy import sparse
 from .._types import Floats
 from ..errors import DataError
 from ..tables.iso import iso_days, since_start
-from .source import Block, Kind, Source, Wanted
+from .source import Block, Kind, Source, Wanted, is_gap
 from .through import Through
 
 __all__ = ["ISO", "Dated", "days", "find_form"]
@@ -63,6 +63,7 @@ class Dated(Through):
             yield replace(block, numbers=_together(block, others, found, wanted), words=block.words[:first])
 
     def _numbers(self, block: Block, name: str, words: Sequence[str | None]) -> Floats:
+        words = [None if is_gap(word) else word for word in words]
         form = self.forms[name]
         if form is None:
             form = self.forms[name] = find_form(self.name, name, words)

@@ -11,8 +11,8 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import CellError, DataError
-from .cells import Marks, NoNumber, is_number, numbers_of
-from .source import Block, Kind, Source, Wanted, word
+from .cells import Marks, NoNumber, are_numbers, is_number, numbers_of
+from .source import GAPS, Block, Kind, Source, Wanted, taken, word
 from .text import TextBlocks
 
 __all__ = ["DelimitedText"]
@@ -99,7 +99,7 @@ class DelimitedText(Source):
 
     def kinds(self) -> dict[str, Kind]:
         return {
-            name: "number" if all(is_number(cell, self._marks) for cell in cells) else "word"
+            name: "number" if are_numbers(cells, self._marks) else "word"
             for name, cells in zip(self.columns, self._first_columns(), strict=True)
         }
 
@@ -198,14 +198,17 @@ class DelimitedText(Source):
 
         wanted, place = layout.wanted, layout.place
         X = np.empty((len(records), len(wanted.numbers)))
+        gaps = {name: taken(cells[place[name]]) for name in wanted.words}
         for j, name in enumerate(wanted.numbers):
             X[:, j] = numbers(place[name])
+            if np.isnan(X[:, j]).any():
+                gaps[name] = taken(cells[place[name]], GAPS)
         words = [[word(cell) for cell in cells[place[name]]] for name in wanted.words]
         target: Any = None
         if wanted.target is not None:
             at = place[wanted.target]
             target = numbers(at) if wanted.target_kind == "number" else [word(cell) for cell in cells[at]]
-        return Block(first, X, words, target, lines)
+        return Block(first, X, words, target, lines, taken=gaps)
 
 
 class _Layout:
@@ -239,7 +242,9 @@ class _Layout:
             target = table[f"field {self.place[self.wanted.target]}"].copy()  # a view would keep the table
             if self.wanted.target_kind == "word":
                 target = [word(cell) for cell in target]
-        return Block(first, X if self._order is None else X[:, self._order], words, target, lines)
+        gaps = {name: taken(table[f"field {self.place[name]}"]) for name in self.wanted.words}
+        X = X if self._order is None else X[:, self._order]
+        return Block(first, X, words, target, lines, taken=gaps)
 
 
 def _blank(fields: list[str]) -> bool:

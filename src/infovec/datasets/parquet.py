@@ -7,7 +7,7 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import CellError, DataError
-from .source import Block, Kind, Source, Wanted, block_rows, word
+from .source import Block, Kind, Source, Wanted, block_rows, is_gap, word
 
 __all__ = ["ParquetTable"]
 
@@ -72,7 +72,7 @@ class ParquetTable(Source):
         if not self._numeric(values.type):
             cells = values.to_pylist()
             try:
-                return np.array([np.nan if word(v) is None else float(v) for v in cells])
+                return np.array([np.nan if is_gap(v) else float(v) for v in cells])
             except (TypeError, ValueError):
                 raise CellError(f"{self.name}, from row {self._read + 1}", name, str(cells[0])) from None
         return np.array(values.cast("float64").to_numpy(zero_copy_only=False))  # NaN where there is none

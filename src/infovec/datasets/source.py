@@ -1,8 +1,8 @@
 """What every table offers: names of columns, what they hold, and its rows in blocks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -10,13 +10,18 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..errors import DataError
 
-__all__ = ["MISSING", "Block", "Kind", "Source", "Wanted", "block_rows", "word"]
+__all__ = ["GAPS", "MISSING", "Block", "Kind", "Source", "Wanted", "block_rows", "is_gap", "taken", "word"]
 
 Kind: TypeAlias = Literal["number", "word"]
 
 _NUMBERS, _ROWS = 2**19, 8192  # in a block at most
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
-"""Cells that stand for a missing value, in small letters."""
+MISSING = frozenset({
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+    "NULL", "NaN", "None", "n/a", "nan", "null",
+})  # fmt: skip
+"""Cells of a column of words that stand for a missing value: those that ``pandas.read_csv`` takes for one."""
+GAPS = frozenset({*(text.lower() for text in MISSING), "?"})
+"""Cells that stand for a missing value among numbers, in small letters."""
 
 
 def block_rows(columns: int) -> int:
@@ -27,7 +32,18 @@ def block_rows(columns: int) -> int:
 def word(cell: Any) -> str | None:
     """Return a cell as a word, None where it stands for a missing value."""
     text = str(cell).strip()
-    return None if cell is None or text.lower() in MISSING else text
+    return None if cell is None or text in MISSING else text
+
+
+def is_gap(cell: Any) -> bool:
+    """Whether a cell among numbers stands for a missing value."""
+    return cell is None or str(cell).strip().lower() in GAPS
+
+
+def taken(cells: Iterable[Any], known: Set[str] = MISSING) -> frozenset[str]:
+    """Return the words in a column that were taken for missing values."""
+    found = {str(cell).strip() for cell in set(cells)}
+    return frozenset(text for text in found if text and (text in known or (known is GAPS and is_gap(text))))
 
 
 @dataclass(frozen=True)
@@ -61,6 +77,8 @@ class Block:
         Line of the file where each row begins.
     at : array of int, optional
         Number of each row in the table, from 0, where they do not follow each other.
+    taken : mapping from column to set of words
+        Words that were taken for missing values.
     """
 
     first: int
@@ -69,6 +87,7 @@ class Block:
     target: Floats | list[str | None] | None = None
     lines: Sequence[int] | None = None
     at: Rows | None = None
+    taken: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return int(self.numbers.shape[0])

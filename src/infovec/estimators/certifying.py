@@ -26,7 +26,7 @@ from .compressed import compressed
 from .discrete import DiscreteMachine
 from .fitted import as_given
 from .gibbs import GibbsClassifier, votes
-from .tasks import kernel_on
+from .tasks import kernel_on, one_each
 from .values import given_kernel
 
 __all__ = ["Certifying", "split_rows"]
@@ -268,9 +268,7 @@ def split_rows(n: int, share: float, random_state: int | np.random.RandomState |
 def _check_groups(groups: ArrayLike | None, n: int) -> None:
     if groups is None:
         return
-    names = column_or_1d(groups)
-    if len(names) != n:
-        raise ParameterError(f"groups has {len(names)} names, y has {n} rows")
+    names = one_each(groups, n, "y")
     if len(np.unique(names)) < n:
         raise ParameterError(
             f"{n} rows in {len(np.unique(names))} groups are not independent, and the theorems hold for independent "

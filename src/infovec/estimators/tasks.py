@@ -27,6 +27,7 @@ __all__ = [
     "kernel_on",
     "learn_tasks",
     "mixed_by_name",
+    "one_each",
     "tasks_beside",
     "with_groups",
 ]
@@ -45,15 +46,27 @@ class Grouped(NamedTuple):
 
     def labels(self) -> Array:
         """Return the labels, checked."""
-        labels: Array = column_or_1d(self.groups)
+        labels = one_each(self.groups, len(self), "X")
         if labels.dtype == object and all(isinstance(label, str) for label in labels.tolist()):
             labels = labels.astype(str)
         missing = [label is None or type(label).__name__ == "NAType" or label != label for label in labels.tolist()]
         if any(missing):
             raise ParameterError(f"groups has no label for row {missing.index(True)}; give each row its group")
-        if len(labels) != len(self):
-            raise ParameterError(f"X has {len(self)} rows, groups has {len(labels)} labels; give one for each row")
         return labels
+
+
+def one_each(groups: ArrayLike, n: int, of: str) -> Array:
+    """Return groups as labels; raise unless there is one for each of the rows of a table."""
+    shape = np.asarray(groups).shape
+    if shape not in ((n,), (n, 1)):
+        column = groups if isinstance(groups, str) else "site"
+        found = f"{shape[0]} labels" if len(shape) == 1 else f"shape {shape}" if shape else f"only {groups!r}"
+        raise ParameterError(
+            f"{of} has {n} rows, groups has {found}: groups must have one label for each row; a column of a frame "
+            f"goes in as groups=X[{column!r}]"
+        )
+    labels: Array = column_or_1d(groups)
+    return labels
 
 
 def grouped(X: object, groups: ArrayLike | None) -> object:

@@ -126,23 +126,24 @@ class TableSchema:
         if len(raws) != len(self.columns):
             raise ParameterError(f"X has {len(raws)} columns, the model was fitted to {len(self.columns)}")
         found = np.empty((len(raws[0].values), self.width))
-        gaps, new = [], []
+        gaps, new, new_words = list[Any](), list[str](), list[str]()
         for j, (column, raw) in enumerate(zip(self.columns, raws, strict=True)):
             found[:, j], missing = column.encoded(raw)
             if column.indicator:
                 gaps.append(missing)
-            elif missing.any() and not isinstance(column, CategoryColumn):
-                new.append(column.name)
+            elif missing.any():
+                (new_words if isinstance(column, CategoryColumn) else new).append(column.name)
         for k, missing in enumerate(gaps):
             found[:, len(self.columns) + k] = missing
         pairs = zip(self.columns, raws, strict=True)
         if tell and (said := [text for column, raw in pairs if (text := strange(column, raw))]):
             _warn(f"{'; '.join(said)}. They count as none of these")
-        if new:
-            _warn(
-                f"{_listed(new)} missing values now and had none when the model was fitted, which therefore takes the "
-                "median in their place; fit to rows with missing values for it to learn what they mean"
-            )
+        for names, done in ((new, "the median in their place"), (new_words, "them for none of its categories")):
+            if names:
+                _warn(
+                    f"{_listed(names)} missing values now and had none when the model was fitted, which therefore "
+                    f"takes {done}; fit to rows with missing values for it to learn what they mean"
+                )
         return found
 
     def one_hot(self, X: Floats) -> Floats:
