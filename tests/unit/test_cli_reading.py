@@ -216,7 +216,7 @@ def test_the_kernel_rbf_is_that_of_python(tmp_path):
         found = load(tmp_path / "m.ivm")
         model = IVMRegressor(kernel=kernel, n_active=60, random_state=0, dtype="float32").fit(X, y)
         assert ("MainEffects" in repr(found.kernel_)) == (kernel is None)
-        np.testing.assert_allclose(found.predict(X), model.predict(X), atol=0.05)
+        np.testing.assert_allclose(found.predict(pd.DataFrame(X, columns=list("abcd"))), model.predict(X), atol=0.05)
     said = run("fit", "--help").stdout
     assert "main_effects" in said
     assert "chosen from the data" in " ".join(said.split())
