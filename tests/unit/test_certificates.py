@@ -206,6 +206,24 @@ def test_refusals():
         IVMClassifier(n_active=9).fit_certified(X, np.zeros(120, int))
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_rows_equal_to_active_rows_by_chance_are_warned_of(form):
+    X, y = rows(200)
+    model = fitted(form(X), y)
+    new, truth = rows(100, seed=5)
+    for count in (1, 5):
+        new[7 : 7 + count] = X[model.active_[:count]]
+        with pytest.warns(UserWarning, match=rf"^{count} of these 100 rows .* number 8, .* not valid"):
+            assert model.certify(form(new), truth, held_out=True).n == 100
+    new[7:13] = X[model.active_[:6]]
+    refusal(
+        model, form(new), truth, "6 of these 100 rows are equal to 6 of the 20 active .*not held out", held_out=True
+    )
+    many, truth = rows(900, seed=6)
+    many[:11] = X[model.active_[:11]]  # more than half of the active rows
+    refusal(model, form(many), truth, "11 of these 900 rows are equal to 11 of the 20", held_out=True)
+
+
 def test_groups_of_one_row_and_weights_of_one_are_no_reason_to_refuse():
     X, y = rows(120)
     model = fitted(X, y)

@@ -56,6 +56,26 @@ def test_rows_of_the_fit_are_refused(folder):
     assert "not held out" in run("certify", folder / "old.ivm", folder / "old.csv", code=1).output
 
 
+def test_a_few_rows_equal_to_active_rows_are_warned_of(folder, tmp_path):
+    """By chance, as in coarse columns; the refusal has words of the command line."""
+    active = json.loads(run("inspect", folder / "old.ivm", "--points", 40, "--json").stdout)["active"]
+    old = (folder / "old.csv").read_text().splitlines()
+    new = (folder / "new.csv").read_text().splitlines()
+    for count, code in ((1, 0), (7, 0), (8, 1)):  # of 150, 157 and 158 rows
+        some = [old[point["row"]] for point in active[:count]]
+        (tmp_path / "some.csv").write_text("\n".join([*new[:11], *some, *new[11:]]))
+        done = run("certify", folder / "old.ivm", tmp_path / "some.csv", code=code)
+        assert "held_out" not in done.output
+        if code:
+            assert f"8 of these {150 + count} rows are equal to 8 of the 40 active rows" in done.stderr
+            assert "not held out" in done.stderr
+        else:
+            verb = "is" if count == 1 else "are"
+            assert f"warning: {count} of these {150 + count} rows {verb} equal to active rows" in done.stderr
+            assert "first is number 11, counted from 1" in done.stderr
+    assert "equal to active rows" not in run("certify", folder / "old.ivm", folder / "new.csv").stderr
+
+
 def test_fit_and_certify(folder):
     output, report = folder / "certified.ivm", folder / "report.html"
     fit = ("fit", folder / "all.csv", "-t", "kind", "-o", output, "--active", 40)

@@ -98,6 +98,29 @@ def test_rows_held_back_are_not_learned_on(folder, tmp_path, target):
     assert "no row is held back" in run(*fit, "--test", 1e-6, code=1).stderr
 
 
+def test_surprising_rows_have_the_numbers_that_they_have_in_the_table(folder, tmp_path):
+    """Of rows held back, with rows that were left out before them, and of a second file."""
+    lines = (folder / "all.csv").read_text().splitlines()
+    for row in (3, 4, 90):
+        lines[row] = lines[row].rsplit(",", 1)[0] + ","  # no price
+    (tmp_path / "gaps.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "more.csv").write_text("\n".join([lines[0], *lines[150:]]) + "\n")
+    fit = ("-t", "price", "--drop", "y", "--skip-missing-target", "--quiet", "--active", 15, "--time", "60s")
+    saved = ("-o", tmp_path / "m.ivm", "--report", tmp_path / "r.html")
+    evaluated = ("evaluate", folder / "r.ivm", tmp_path / "gaps.csv", "--skip-missing-target")
+    for command, table in (
+        (("fit", tmp_path / "gaps.csv", *fit, *saved, "--test", 0.25), lines),
+        (("fit", tmp_path / "gaps.csv", tmp_path / "more.csv", *fit, *saved, "--test", 0.8), [*lines, *lines[150:]]),
+        ((*evaluated, "--report", tmp_path / "r.html"), lines),
+    ):
+        run(*command)
+        part = (tmp_path / "r.html").read_text().split("Most surprising")[1].split("</table>")[0]
+        found = re.findall(r'<tr><td class="number">(\d+)</td><td[^>]*>([^<]*)</td>', part)
+        assert len(found) == 8
+        for row, price in found:
+            assert f"{float(table[int(row)].rsplit(',', 1)[1]):.4g}" == price
+
+
 @pytest.mark.parametrize(("table", "share"), [("train.csv", 1.0), ("half.csv", 0.5), ("test.csv", 0.0)])
 @pytest.mark.parametrize("model", ["m.ivm", "r.ivm"])
 def test_rows_of_the_fit_are_known_again(folder, tmp_path, model, table, share):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from infovec import load
+from infovec import IVMRegressor, load
 from infovec.cli.commands import infovec
 from infovec.cli.model import load_model
 from infovec.datasets.cells import Marks, commas_are_decimal, is_number, numbers_of
@@ -202,6 +202,24 @@ def test_every_column_of_dates_has_a_form_of_its_own(tmp_path):
     twice = ("--date-format", "%d", "--date-format", "%m")
     assert "say of which column, as in day=%m" in run(*fit, *twice, code=2).stderr
     assert "'x' is not among --dates" in run(*fit, "--date-format", "x=%d", code=2).stderr
+
+
+def test_the_kernel_rbf_is_that_of_python(tmp_path):
+    """Without further terms; the default is chosen from the data."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 4))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2 + np.abs(X[:, 2]) + 0.05 * rng.normal(size=150)
+    np.savetxt(tmp_path / "x.csv", np.column_stack([X, y]), delimiter=",", header="a,b,c,d,y", comments="")
+    fit = ("fit", tmp_path / "x.csv", "-t", "y", "-o", tmp_path / "m.ivm", "--active", 60, "--quiet")
+    for options, kernel in (((), None), (("--kernel", "Auto"), None), (("--kernel", "rbf"), "rbf")):
+        run(*fit, *options)
+        found = load(tmp_path / "m.ivm")
+        model = IVMRegressor(kernel=kernel, n_active=60, random_state=0, dtype="float32").fit(X, y)
+        assert ("MainEffects" in repr(found.kernel_)) == (kernel is None)
+        np.testing.assert_allclose(found.predict(pd.DataFrame(X, columns=list("abcd"))), model.predict(X), atol=0.05)
+    said = run("fit", "--help").stdout
+    assert "main_effects" in said
+    assert "chosen from the data" in " ".join(said.split())
 
 
 @pytest.mark.parametrize("kernel", ["rbf + linear", "Matern * linear + 0.5 * mlp", "rational_quadratic"])

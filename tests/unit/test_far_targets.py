@@ -1,4 +1,4 @@
-"""One target far from all others: told with its row, the remedy helps, and ordinary skewed targets have none."""
+"""Few targets far from all others: told with their rows, the remedy helps, and ordinary skewed targets have none."""
 
 import os
 import warnings
@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 from infovec import IVMRegressor
-from infovec.estimators.far_target import far_target
+from infovec.estimators.far_target import far_targets
 
 
 def far(row: int, value: float, n: int = 700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -45,19 +45,31 @@ def test_the_row_and_the_distance_are_those_of_the_definition() -> None:
     for value, unit in ((1000.0, 1.0), (-1000.0, 1e300), (1000.0, 1e-300)):
         z = y.copy()
         z[7] = value
-        found = far_target(z * unit)
+        found = far_targets(z * unit)
         others = np.abs(np.delete(z, 7) - np.median(z))
         assert found is not None
-        assert found.row == 7
+        assert found.rows.tolist() == [7]
         off = np.abs(value - np.median(z))
         assert_allclose(found.deviations, 2.0 * off / np.quantile(others, 0.95))
         assert_allclose(found.share, off**2 / (off**2 + np.sum(others**2)))
     twice = y.copy()
-    twice[[7, 8]] = 1000.0
-    assert far_target(twice) is None
-    assert far_target(np.append(y, 12.0)) is None
-    assert far_target(np.zeros(100)) is None
-    assert far_target(np.append(np.zeros(100), 1.0)) is None
+    twice[[8, 7]] = 1000.0, -1e6  # the farther one does not hide the nearer one
+    found = far_targets(twice)
+    assert found is not None
+    assert found.rows.tolist() == [7, 8]
+    others = np.abs(np.delete(twice, [7, 8]) - np.median(twice))
+    assert_allclose(found.deviations, 2.0 * np.abs(1000.0 - np.median(twice)) / np.quantile(others, 0.95))
+    part = y.copy()
+    part[:5] = 1000.0  # more than 2 %
+    assert far_targets(part) is None
+    zero = 1000.0 + y
+    zero[5] = 0.0  # whose logarithm is infinitely far
+    found = far_targets(zero)
+    assert found is not None
+    assert found.rows.tolist() == [5]
+    assert far_targets(np.append(y, 12.0)) is None
+    assert far_targets(np.zeros(100)) is None
+    assert far_targets(np.append(np.zeros(100), 1.0)) is None
 
 
 SKEWED = {
@@ -67,9 +79,25 @@ SKEWED = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([0, 1], "2 rows .row 0 with 99999999, 1 with 99999999."),
+        ([1, 2, 3, 500, 600, 699], r"6 rows .row 1 with .*, 600 with 99999999, \.\.\.."),
+    ],
+)
+def test_several_targets_far_from_all_others_are_told_of(rows: list[int], said: str) -> None:
+    X, y = far(0, 2e5)
+    y[rows] = 99999999.0
+    with pytest.warns(UserWarning, match=rf"targets of {said} are at least \d+ deviations .*drop the rows"):
+        IVMRegressor(n_active=20, learn=None).fit(X, y)
+
+
 @pytest.mark.parametrize("name", SKEWED)
 def test_ordinary_skewed_targets_are_not_far(name: str) -> None:
-    found = [far_target(SKEWED[name](np.random.default_rng(seed), n)) for seed in range(100) for n in (60, 700)]
+    found = [
+        far_targets(SKEWED[name](np.random.default_rng(seed), n)) for seed in range(100) for n in (50, 60, 700, 3000)
+    ]
     assert sum(one is not None for one in found) <= 1
 
 
@@ -82,6 +110,6 @@ def test_targets_of_real_sets_are_not_far() -> None:
             if str(file["task"]) != "regression":
                 continue
             y = np.asarray(file["y"] if "y" in file else file["y_train"], dtype=np.float64)
-        assert far_target(y.reshape(len(y), -1)[:, 0]) is None, path.name
+        assert far_targets(y.reshape(len(y), -1)[:, 0]) is None, path.name
         sets += 1
     assert sets > 10

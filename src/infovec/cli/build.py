@@ -25,7 +25,7 @@ from ..numerics.outliers import usual_reach
 from ..tables import Encoded
 from .targets import Target
 
-__all__ = ["build", "is_default", "starting_kernel"]
+__all__ = ["build", "is_chosen", "starting_kernel"]
 
 _LIKELIHOODS = {"classify": ("probit", "logit"), "regress": tuple(REAL_LIKELIHOODS), "ordinal": ("ordinal",)}
 
@@ -51,10 +51,12 @@ def build(X: Inputs, target: Target, options: dict[str, Any]) -> Any:
         raise ParameterError(
             f"--transform {transform} is for numbers (--task regress), with a kernel by name and without --ard"
         )
-    kernel, name = None, options["kernel"]
+    chosen = is_chosen(options)
+    kernel: Kernel | str | None = None
+    name = "rbf" if chosen else options["kernel"]
     if options["ard"] or (_is_linear(name) and isinstance(X, Encoded) and len(X.schema.codes)):
         kernel = starting_kernel(name, options["ard"], X, _variance(target, likelihood))
-    elif not is_default(options):
+    elif not chosen:
         kernel = name
     own = isinstance(kernel, Kernel) and not kernel.shift_invariant  # which does not let columns be centred
     common = {
@@ -69,9 +71,9 @@ def build(X: Inputs, target: Target, options: dict[str, Any]) -> Any:
     return IVMClassifier(**common)
 
 
-def is_default(options: dict[str, Any]) -> bool:
-    """Whether the kernel is that of the estimators, scaled to the rows they learn on."""
-    return options["kernel"].strip().lower() == "rbf" and not options["ard"]
+def is_chosen(options: dict[str, Any]) -> bool:
+    """Whether the form of the kernel is chosen from the data."""
+    return bool(options["kernel"].strip().lower() == "auto")
 
 
 def _at_most(active: Any, n: int) -> Any:

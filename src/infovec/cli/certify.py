@@ -9,7 +9,7 @@ from ..datasets import open_source
 from ..datasets.sketch import Overlap, Sketched
 from ..errors import DataError
 from ..pac_bayes import Certificate
-from .build import is_default
+from .build import is_chosen
 from .evaluate import encoded_blocks, own_classes
 from .gather import Gathered
 from .model import load_model
@@ -47,7 +47,8 @@ def run(screen: Screen, model: str, data: str, delta: float, **options: Any) -> 
         screen.note(note)
     warn_of_overlap(screen, overlap, data)
     labels = loaded.estimator.classes_[np.concatenate(own)]
-    certificate: Certificate = loaded.estimator.certify(stacked(parts), labels, delta=delta, held_out=True)
+    with screen.warnings():
+        certificate: Certificate = loaded.estimator.certify(stacked(parts), labels, delta=delta, held_out=True)
     if options["report"]:
         write_report(loaded, options["report"], certificate=certificate)
         screen.note(f"report: {options['report']}")
@@ -60,8 +61,11 @@ def check_certifiable(options: dict[str, Any]) -> None:
         return
     if options["impute"] is not None:
         raise click.UsageError("--certify does not go with --impute: medians of all rows would be in the prior")
-    if not is_default(options):
-        raise click.UsageError("--certify takes --kernel rbf without --ard, whose scales come from the rows learned on")
+    if options["ard"] or not (is_chosen(options) or options["kernel"].strip().lower() == "rbf"):
+        raise click.UsageError(
+            "--certify takes the default kernel or --kernel rbf, without --ard: their scales come from the rows that "
+            "are learned on"
+        )
 
 
 def check_words_of_first(gathered: Gathered, share: float, seed: int) -> None:

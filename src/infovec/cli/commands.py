@@ -101,9 +101,10 @@ def infovec() -> None:
 @click.option("--memory", type=MEMORY, help="What training may take beyond the data, such as 2GB.")
 @click.option("--time", "seconds", type=DURATION, help="After which the model so far is taken: 60s, 5m, 1h.")
 @click.option(
-    "--kernel", default="rbf", show_default=True,
-    help="Covariance of the function: rbf, matern, exponential, rational_quadratic, linear, polynomial, mlp, or sums "
-    'and products of them such as "rbf + linear".',
+    "--kernel", default="auto", show_default="chosen from the data",
+    help="Covariance of the function: rbf, matern, exponential, rational_quadratic, linear, main_effects, polynomial, "
+    'mlp, or sums and products of them such as "rbf + linear". The default is rbf with the further terms that help; '
+    "with --ard it is rbf.",
 )  # fmt: skip
 @click.option("--ard", is_flag=True, help="Learn how relevant each column is; takes longer.")
 @click.option("--likelihood", help="probit, logit; gaussian, laplace, student_t, poisson.")

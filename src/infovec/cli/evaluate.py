@@ -29,6 +29,7 @@ class Judged(NamedTuple):
     predictions: ClassPredictions | NumberPredictions
     X: Any  # some of the rows, for the learning curve of a report
     targets: Array  # of these rows
+    numbers: Rows  # of all rows in the table, from 1
 
 
 def run(screen: Screen, model: str, data: str, **options: Any) -> None:
@@ -46,7 +47,7 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     warn_of_overlap(screen, overlap, data)
     figures = judged.predictions.figures()
     if options["report"]:
-        write_report(loaded, options["report"], judged.predictions, (judged.X, judged.targets))
+        write_report(loaded, options["report"], judged.predictions, (judged.X, judged.targets), numbers=judged.numbers)
         screen.note(f"report: {options['report']}")
     seen = {} if overlap is None else {"share_of_training_rows": overlap.share}
     result = {"model": model, "data": data, "task": loaded.table.task, **figures, **seen}
@@ -55,7 +56,7 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
 
 def judge_table(screen: Screen, model: Model, source: Source, tell: Tell) -> Judged:
     """Predict for the rows of a table; raise where it has none."""
-    parts, some, rows = list[Any](), list[Any](), 0
+    parts, some, numbers, rows = list[Any](), list[Any](), list[Rows](), 0
     judge = _judge_numbers if model.table.task == "regress" else _judge_classes
     encode = Encoder(model.table, source.name)
     for X, block in encoded_blocks(model, source, encode):
@@ -63,6 +64,7 @@ def judge_table(screen: Screen, model: Model, source: Source, tell: Tell) -> Jud
         if rows < _SAMPLE:
             some.append(X[: _SAMPLE - rows])
         rows += len(block)
+        numbers.append(block.rows() + 1)
         tell(f"{rows} rows", source.share_read())
     if not parts:
         raise DataError(f"{source.name} has no rows")
@@ -70,7 +72,7 @@ def judge_table(screen: Screen, model: Model, source: Source, tell: Tell) -> Jud
         screen.warn(warning)
     predictions = joined(parts)
     X = stacked(some)
-    return Judged(predictions, X, _targets(model, predictions)[: X.shape[0]])
+    return Judged(predictions, X, _targets(model, predictions)[: X.shape[0]], np.concatenate(numbers))
 
 
 def encoded_blocks(model: Model, source: Source, encode: Encoder) -> Iterator[tuple[Any, Block]]:

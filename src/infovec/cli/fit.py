@@ -21,7 +21,7 @@ from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate
 from ..plain import printable
 from ..runtime import Progress, StopReason, give_back
-from .build import build
+from .build import build, is_chosen
 from .certify import check_certifiable, check_words_of_first
 from .evaluate import Judged, figures_text, judge_table
 from .gather import Choices, Gathered, gather
@@ -42,7 +42,8 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
     """Read, fit, save and say what came of it."""
     start = time.perf_counter()
     check_report(options["report"])
-    named(options["kernel"])  # raises where it is none
+    if not is_chosen(options):
+        named(options["kernel"])  # raises where it is none
     check_certifiable(options)
     check_outputs([output, options["report"]], data)
     if options["scale"] is not None:
@@ -69,7 +70,8 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
     if options["report"]:
         sample = None if judged is None else (judged.X, judged.targets)
         predictions = None if judged is None else judged.predictions
-        write_report(fitted, options["report"], predictions, sample, certificate)
+        numbers = None if judged is None else judged.numbers
+        write_report(fitted, options["report"], predictions, sample, certificate, numbers)
         screen.note(f"report: {options['report']}")
     _say(screen, _summary(model, gathered, output, seconds), certificate, judged)
 

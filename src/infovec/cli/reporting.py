@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, Rows
 from ..errors import DataError
 from ..estimators.relevances import model_relevances
 from ..evaluation import Predictions, learning_curve
@@ -33,6 +33,7 @@ def write_report(
     predictions: Predictions | None = None,
     sample: tuple[Any, Array] | None = None,
     certificate: Certificate | None = None,
+    numbers: Rows | None = None,
 ) -> None:
     """Write a report.
 
@@ -45,6 +46,8 @@ def write_report(
     sample : (inputs, targets), optional
         Some of these rows, for the learning curve.
     certificate : Certificate, optional
+    numbers : array of int, optional
+        Of the rows of the test table, as people count them.
     """
     from ..report import Contents, compared, dependences, write_contents
 
@@ -61,6 +64,6 @@ def write_report(
         provenance.get("plan"), {name: provenance.get(key) for key, name in _ORIGIN.items()}, table.target, 1,
         certificate=certificate, baselines=simple, fitted_to=fitted_to,
         dependences=tuple(one._replace(values=in_units(table, one.values, one.column)) for one in found),
-        test_rows=None if sample is None or table.sparse else table.cells(sample[0]),
+        test_rows=None if sample is None or table.sparse else table.cells(sample[0]), test_numbers=numbers,
     )  # fmt: skip
     write_contents(contents, path)

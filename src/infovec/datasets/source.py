@@ -76,7 +76,7 @@ class Block:
     lines : sequence of int, optional
         Line of the file where each row begins.
     at : array of int, optional
-        Number of each row in the table, from 0, where they do not follow each other.
+        How many rows each is after ``first``, where they do not follow each other.
     taken : mapping from column to set of words
         Words that were taken for missing values.
     """
@@ -96,7 +96,11 @@ class Block:
         """Say where a row of this block stands."""
         if self.lines is not None:
             return f"line {self.lines[row]}"
-        return f"row {self.first + 1 + (row if self.at is None else int(self.at[row]))}"
+        return f"row {1 + self.rows()[row]}"
+
+    def rows(self) -> Rows:
+        """Return the number of each row in the table, from 0."""
+        return self.first + (np.arange(len(self)) if self.at is None else self.at)
 
     def some(self, rows: Rows) -> Self:
         """Return some of these rows, by their numbers in this block."""

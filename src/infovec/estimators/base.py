@@ -40,7 +40,7 @@ from .compressing import Compressing
 from .course import history_of
 from .ending import announced
 from .far import given_client, is_dask, on_workers
-from .far_target import warn_of_far_target
+from .far_target import warn_of_far_targets
 from .images import Invariances, fit_with_images
 from .importances import Importances
 from .inputs import read_weight
@@ -224,7 +224,7 @@ class InformativeVectorMachine(
                 self._compare(rows, y, sample_weight, course)
                 if self.invariances is not None:
                     fit_with_images(self, rows, y, sample_weight, course)
-                warn_of_far_target(self, y, sample_weight)
+                warn_of_far_targets(self, y, sample_weight)
                 outside = rows if hasattr(self, "tasks_") else X
                 if self.max_time is not None or not warn_if_unexplained(self, outside, y, sample_weight):
                     warn_if_in_raw_units(self)

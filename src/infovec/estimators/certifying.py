@@ -1,5 +1,6 @@
 """Classifiers that say what is guaranteed of their error, and refuse where nothing is."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from ..likelihoods.classes import ClassLikelihood
 from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate, Observed, certificate, check_delta, parts_of, relative_entropy_between
 from ..posterior import FactorisedPosterior
+from ..runtime import outside
 from .compressed import compressed
 from .discrete import DiscreteMachine
 from .fitted import as_given
@@ -33,6 +35,8 @@ __all__ = ["Certifying", "split_rows"]
 
 _SINGLE = 1e-5  # difference, in deviations of a column, that may be rounding
 _DISTANCES = 4_000_000  # of rows from others at a time
+_MANY_ROWS, _MANY_ACTIVE = 0.05, 0.5  # shares that are not equal by chance, of the rows and of the active ones
+_NOT = "not held out, as they must be here: give rows that the fit has not seen"
 
 
 class Certifying(DiscreteMachine):
@@ -72,7 +76,8 @@ class Certifying(DiscreteMachine):
         delta : float
             Probability, over the draw of the rows, that the bound fails.
         held_out : bool
-            Whether the fit, and whoever chose its parameters, has not seen these rows.
+            Whether the fit, and whoever chose its parameters, has not seen these rows. Where more than 5 % of them, or
+            more than half of the active rows, are equal to each other it is refused; fewer are warned of.
         candidates : int or sequence of Kernel
             From how many kernels, listed before the rows were seen, the one of the model was chosen by these rows; or
             the list itself. With ``held_out``: from how many fitted models. It is paid for by the union bound.
@@ -186,11 +191,7 @@ class Certifying(DiscreteMachine):
 
     def _by_held_out(self, X: object, inputs: Inputs, own: Rows, delta: float, choices: float) -> Certificate:
         """Return the certificate by rows that the fit has not seen, for which the posterior is its own prior."""
-        if _has_rows(inputs, self.active_vectors_, self.active_):
-            raise ParameterError(
-                "active rows of the fit are among these rows, so they are not held out; leave held_out=False for the "
-                "rows of the fit, and give others for held_out=True"
-            )
+        _check_held_out(inputs, self.active_vectors_, self.active_)
         errors = int(np.sum(self.predict(X) != ranked(self)[own]))
         prior = "the fit has not seen these rows, so that the posterior is its own prior"
         observed = Observed(votes(self, inputs), own, 0.0, choices, test_errors=errors, prior=prior)
@@ -300,19 +301,51 @@ def _rounding(vectors: Inputs) -> Inputs:
     return _SINGLE * (vectors.std(axis=0) + 1e-2 * np.abs(vectors).max(axis=0)) + 1e-300
 
 
-def _has_rows(inputs: Inputs, vectors: Inputs, active: Rows) -> bool:
-    """Whether rows of the fit are among these: at the same places, or at any where no two rows are equal by chance."""
-    if inputs.shape[0] > active.max() and _same(inputs[active], vectors):
-        return True
+def _check_held_out(inputs: Inputs, vectors: Inputs, active: Rows) -> None:
+    """Raise where these are plainly rows of the fit; warn where a few are equal to active rows.
+
+    The theorem is about rows that the fit has not seen, and these may be equal to rows of the fit by chance: what
+    counts is where they come from. The rows of the fit have all active ones among them, and a part of them has that
+    part of the active ones, which is a good share of its rows where the model is not much smaller than the table.
+    """
+    n = inputs.shape[0]
+    if n > active.max() and _same(inputs[active], vectors):
+        raise ParameterError(
+            f"the {len(active)} active rows of the fit are at their places among these {n} rows, so these are {_NOT}"
+        )
+    rows, seen = _equal_rows(inputs, vectors)
+    if len(rows) > max(1.0, _MANY_ROWS * n) or seen > max(1.0, _MANY_ACTIVE * len(active)):
+        raise ParameterError(
+            f"{len(rows)} of these {n} rows are equal to {seen} of the {len(active)} active rows of the fit, so these "
+            f"are {_NOT}"
+        )
+    if len(rows):
+        warnings.warn(
+            f"{len(rows)} of these {n} rows {'is' if len(rows) == 1 else 'are'} equal to active rows of the fit (the "
+            f"first is number {rows[0] + 1}, counted from 1). By chance that does no harm; but if the fit has seen "
+            "any of these rows the certificate is not valid",
+            stacklevel=outside(),
+        )
+
+
+def _equal_rows(inputs: Inputs, vectors: Inputs) -> tuple[Rows, int]:
+    """Return the rows that are equal to active ones, and to how many; none where rows are equal to each other."""
+    none = np.empty(0, dtype=np.intp), 0
     if sparse.issparse(inputs):
-        keys = _row_keys(inputs)
-        return len(set(keys)) == len(keys) and not set(keys).isdisjoint(_row_keys(vectors))
-    if inputs.dtype == object:
-        return False
-    if len(np.unique(inputs, axis=0)) < len(inputs):
-        return False
+        keys, own = _row_keys(inputs), _row_keys(vectors)
+        if len(set(keys)) < len(keys):
+            return none
+        there = set(own)
+        return np.flatnonzero([key in there for key in keys]), len(there.intersection(keys))
+    if inputs.dtype == object or len(np.unique(inputs, axis=0)) < len(inputs):
+        return none
     unit = _rounding(vectors)
-    return any(cdist(some / unit, inputs / unit, "chebyshev").min() <= 1.0 for some in _blocks(vectors, inputs))
+    found, seen = np.zeros(len(inputs), dtype=bool), 0
+    for some in _blocks(vectors, inputs):
+        equal = cdist(some / unit, inputs / unit, "chebyshev") <= 1.0
+        found |= equal.any(axis=0)
+        seen += int(equal.any(axis=1).sum())
+    return np.flatnonzero(found), seen
 
 
 def _row_keys(rows: Inputs) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""One target far from all others, for which Gaussian noise must account: told to the user, with what to do about it."""
+"""Few targets far from all others, for which Gaussian noise must account: told to the user, with what to do."""
 
 import warnings
 from typing import NamedTuple
@@ -7,63 +7,72 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import is_regressor
 
-from .._types import Floats, Foreign
+from .._types import Floats, Foreign, Rows
 from ..likelihoods import Gaussian, Transformed
 from ..likelihoods.weighted import plain
 from ..runtime import outside
 from .far import is_dask
 
-__all__ = ["FarTarget", "far_target", "warn_of_far_target"]
+__all__ = ["FarTargets", "far_targets", "warn_of_far_targets"]
 
 _FEWEST = 50  # rows: the largest of fewer may be alone by chance
+_FEW, _MOST = 0.02, 100  # share and number of the rows that may be far: more are a part of the table, not mistakes
 _REACH = 0.95  # share of the others that two deviations are taken to reach
 _DEVIATIONS, _OF_SQUARES = 15.0, 0.5
 _OF_LOGARITHMS = 6.0
-_GAP = 10.0  # times as far as the second one: the largest of many that are skewed has others near
+_GAP = 10.0  # times as far as the farthest of the others: the largest of many that are skewed have others near
+_NAMED = 5  # rows
 
 
-class FarTarget(NamedTuple):
-    """A target that is far from all others."""
+class FarTargets(NamedTuple):
+    """Targets that are far from all others."""
 
-    row: int
-    value: float
-    deviations: float
+    rows: Rows
+    deviations: float  # of the nearest of them
     share: float  # of the sum of squares
 
 
-def far_target(y: Floats) -> FarTarget | None:
-    """Return the target that is farthest from the median if nothing else is like it, else None.
+def far_targets(y: Floats) -> FarTargets | None:
+    """Return the targets that are far from the median, as many as there are, if nothing else is like them, else None.
 
-    It is more than 15 deviations of the others off, ten times as far as the second one, and leaves more than half of
-    the sum of squares. Where targets are not negative it is 6 deviations off among the logarithms, too. Ordinary skewed
-    targets have no such row.
+    They are few. Each is more than 15 deviations of the others off and ten times as far as any of the others, and
+    together they leave more than half of the sum of squares. Where targets are not negative each is 6 deviations off
+    among the logarithms, too. Ordinary skewed targets have no such rows.
     """
     if len(y) < _FEWEST:
         return None
     off = np.abs(y - np.median(y))
-    row = int(np.argmax(off))
-    others = np.delete(off, row)
-    if not others.any() or off[row] <= _GAP * others.max():
-        return None
-    share = float(1.0 / (1.0 + np.sum((others / off[row]) ** 2)))
-    deviations = _deviations(y, row)
-    if deviations <= _DEVIATIONS or share <= _OF_SQUARES:
-        return None
-    positive = y > 0.0
-    skewed = np.min(y) >= 0.0 and _deviations(np.log(y[positive]), int(positive[:row].sum())) <= _OF_LOGARITHMS
-    return None if skewed else FarTarget(row, float(y[row]), deviations, share)
+    order = np.argsort(-off, kind="stable")
+    most = max(1, min(int(_FEW * len(y)), _MOST))
+    near, next_one = off[order[:most]], off[order[1 : most + 1]]
+    for last in np.flatnonzero((next_one > 0.0) & (near / _GAP > next_one))[::-1]:
+        far, others = order[: last + 1], order[last + 1 :]
+        squares = (off / off[far[0]]) ** 2
+        share = float(np.sum(squares[far]) / np.sum(squares))
+        deviations = _deviations(off[far], off[others])
+        if deviations > _DEVIATIONS and share > _OF_SQUARES and not _is_skewed(y, far, others):
+            return FarTargets(np.sort(far), deviations, share)
+    return None
 
 
-def _deviations(y: Floats, row: int) -> float:
-    """How far one number is from the median, in deviations: two are the 95 % quantile of other distances but zero."""
-    off = np.abs(y - np.median(y))
-    others = np.delete(off, row)
+def _is_skewed(y: Floats, far: Rows, others: Rows) -> bool:
+    """Whether the logarithms of targets that are not negative are not far from each other."""
+    if np.min(y) < 0.0:
+        return False
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(y)
+    off = np.abs(logarithms - np.median(logarithms[y > 0.0]))
+    return _deviations(off[far], off[others][y[others] > 0.0]) <= _OF_LOGARITHMS
+
+
+def _deviations(far: Floats, others: Floats) -> float:
+    """How far the nearest is from the median, in deviations: two are the 95 % quantile of other distances but zero."""
     others = others[others > 0.0]
-    return float(2.0 * off[row] / np.quantile(others, _REACH)) if len(others) else np.inf
+    return float(2.0 * np.min(far) / np.quantile(others, _REACH)) if len(others) else np.inf
 
 
-def warn_of_far_target(model: Foreign, y: Foreign, sample_weight: ArrayLike | None) -> None:
-    """Warn where noise is Gaussian and one target is far from all others.
+def warn_of_far_targets(model: Foreign, y: Foreign, sample_weight: ArrayLike | None) -> None:
+    """Warn where noise is Gaussian and few targets are far from all others.
 
     Parameters
     ----------
@@ -84,13 +93,29 @@ def warn_of_far_target(model: Foreign, y: Foreign, sample_weight: ArrayLike | No
     rows = np.arange(len(targets))
     if sample_weight is not None:
         rows = np.flatnonzero(np.broadcast_to(np.asarray(sample_weight), len(targets)))
-    found = far_target(targets.astype(np.float64)[rows]) if isinstance(noise, Gaussian) else None
+    given_targets = targets.astype(np.float64)[rows]
+    found = far_targets(given_targets) if isinstance(noise, Gaussian) else None
     if found is not None:
         warnings.warn(
-            f"the target of row {rows[found.row]} is {found.value:.10g}, {found.deviations:.0f} deviations of the "
-            f"others away from them, and leaves {found.share:.0%} of the sum of squares. Gaussian noise must account "
-            "for it, at the cost of all predictions. If it is a mistake, mend it or drop the row; else "
-            "likelihood='student_t' lets single targets be far off"
-            + (" (of targets that are transformed it may predict medians only)" if transformed else ""),
+            f"{_said(found, rows, given_targets)} of the sum of squares. Gaussian noise must account "
+            f"for {'it' if len(found.rows) == 1 else 'them'}, at the cost of all predictions. If it is a mistake, mend "
+            f"it or drop the row{'' if len(found.rows) == 1 else 's'}; else likelihood='student_t' lets single targets "
+            "be far off" + (" (of targets that are transformed it may predict medians only)" if transformed else ""),
             stacklevel=outside(),
         )
+
+
+def _said(found: FarTargets, rows: Rows, y: Floats) -> str:
+    """Return which rows are far and how far, with the numbers of the rows of the fit."""
+    count = len(found.rows)
+    if count == 1:
+        row = found.rows[0]
+        return (
+            f"the target of row {rows[row]} is {y[row]:.10g}, {found.deviations:.0f} deviations of the others away "
+            f"from them, and leaves {found.share:.0%}"
+        )
+    named = ", ".join(f"{rows[row]} with {y[row]:.10g}" for row in found.rows[:_NAMED])
+    return (
+        f"the targets of {count} rows (row {named}{', ...' if count > _NAMED else ''}) are at least "
+        f"{found.deviations:.0f} deviations of the others away from them, and leave {found.share:.0%}"
+    )

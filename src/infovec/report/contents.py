@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array, Floats
+from .._types import Array, Floats, Rows
 from ..errors import ParameterError
 from ..estimators.fitted import as_given
 from ..estimators.inputs import read
@@ -60,6 +60,8 @@ class Contents:
         What the most relevant columns do to predictions, in units people know, with the columns of ``classes``.
     test_rows : inputs, optional
         The test rows, or the first of them, in units people know.
+    test_numbers : array of int, optional
+        Numbers of the test rows, where they do not follow each other from ``first_row`` on.
     """
 
     model: Any
@@ -78,11 +80,16 @@ class Contents:
     fitted_to: str = ""
     dependences: tuple[Dependence, ...] = ()
     test_rows: Any = None
+    test_numbers: Rows | None = None
 
     @property
     def history(self) -> dict[str, Any]:
         """The history of the fit, of the first class where classes differ."""
         return dict(first(self.model.history_))
+
+    def test_number(self, row: int) -> int:
+        """Return the number of a test row, as people count them."""
+        return self.first_row + int(row) if self.test_numbers is None else int(self.test_numbers[row])
 
     @property
     def classes(self) -> list[str] | None:

@@ -32,7 +32,7 @@ def surprises(contents: Contents) -> str:
         return section("Most surprising test rows", _said(found), _images(contents, order[:_PICTURES], shape))
     head, lines = _told(contents, found, order[:_MOST])
     columns, cells = _values(contents, order[:_MOST])
-    rows = [(row + contents.first_row, *line, *cell) for row, line, cell in zip(order, lines, cells, strict=False)]
+    rows = [(contents.test_number(row), *line, *cell) for row, line, cell in zip(order, lines, cells, strict=False)]
     return section("Most surprising test rows", _said(found), table(["row", *head, *columns], rows, words=0))
 
 
@@ -93,8 +93,8 @@ def _images(contents: Contents, order: Rows, shape: tuple[int, int]) -> str:
     pixels: Array = np.asarray(found, dtype=np.float64).reshape(-1, *shape)
     low, high = float(pixels.min()), float(pixels.max())
     figures = [
-        f'<figure><img alt="row {row + contents.first_row}" src="{image(one, low, high)}">'
-        f"<figcaption>row {row + contents.first_row}: {escape(line[0])}<br>"
+        f'<figure><img alt="row {contents.test_number(row)}" src="{image(one, low, high)}">'
+        f"<figcaption>row {contents.test_number(row)}: {escape(line[0])}<br>"
         f"taken for {escape(line[1])}</figcaption></figure>"
         for row, one, line in zip(order, pixels, lines, strict=True)
     ]
