@@ -125,9 +125,10 @@ def has_forms(machine: Machine, model: Model, n: int) -> bool:
     """Whether further terms of the kernel are tried, with so many rows: of dense columns of numbers.
 
     Not where rows come in groups: sites stay while terms are compared, and say too little of what a group would lose.
+    Nor of many classes, which are learned with few active rows: a sum may explain these best, and all rows badly.
     """
     X = machine.data.X
-    if machine.data.folds is not None:
+    if machine.data.folds is not None or machine.n_functions > 1:
         return False
     numbers = isinstance(X, np.ndarray | FarInputs) and X.ndim == 2 and X.dtype != object
     return machine.choices.doubt.forms and numbers and can_be_richer(model, n, machine.data.p)
