@@ -1,8 +1,9 @@
 """Kernels of classes: log loss, error and CPU seconds of IVMClassifier(kernel=...), means over splits.
 
-    python -m benchmarks.kernels --sets splice spambase --sizes 500 --splits 2
+    python -m benchmarks.kernels --sets ijcnn1 spambase --sizes 500 --splits 2
 
-"none" is the default, whose form is left to the data; "rbf" the same without further terms. Rows are drawn from all
+"none" is the default, whose form is left to the data; "rbf" the same without further terms, which more than two
+classes have only by name ("rbf + main_effects"). Rows are drawn from all
 that a set has, at most 70 % of them to learn from and 3000 to test. What the default does was chosen on the sets of
 ``CHOSEN_ON``. The like for numbers is ``benchmarks.regression kernels``.
 """
