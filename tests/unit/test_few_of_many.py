@@ -160,7 +160,7 @@ def test_four_of_two_thousand_columns_are_found(scale):
     X, f, columns = toy(1400, 2000, 3)
     y, few, X = f > 0.0, X[:, columns], X * scale
     model = IVMClassifier(random_state=0).fit(X[:400], y[:400])
-    known = IVMClassifier(random_state=0).fit(few[:400], y[:400])
+    known = IVMClassifier(kernel="rbf", random_state=0).fit(few[:400], y[:400])  # the terms that both may have
     assert set(np.flatnonzero(column_weights(model.kernel_, 2000))) == set(columns)
     relevances = model.relevances()
     assert set(relevances.columns[:4]) == {f"column {j}" for j in columns}
@@ -169,7 +169,7 @@ def test_four_of_two_thousand_columns_are_found(scale):
     def loss(model, Z):
         return -np.mean(np.log(model.predict_proba(Z)[np.arange(1000), y[400:].astype(int)]))
 
-    assert loss(model, X[400:]) < 1.2 * loss(known, few[400:])  # whose kernel has main effects, too
+    assert loss(model, X[400:]) < 1.1 * loss(known, few[400:])
 
 
 def test_numbers_of_a_csr_matrix_of_which_few_columns_count():

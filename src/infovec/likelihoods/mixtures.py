@@ -68,7 +68,7 @@ def quantile(likelihood: Likelihood, p: Floats, mean: Floats, var: Floats) -> Fl
         low, high = np.where(short, low - width, low), np.where(far, high + width, high)
         width = 2.0 * width
     for _ in range(_HALVINGS):
-        centre = 0.5 * (low + high)
-        below = cumulative(likelihood, centre, mean, var) < p
-        low, high = np.where(below, centre, low), np.where(below, high, centre)
+        between = 0.5 * (low + high)
+        below = cumulative(likelihood, between, mean, var) < p
+        low, high = np.where(below, between, low), np.where(below, high, between)
     return high
