@@ -1,16 +1,12 @@
 """Classifiers that say what is guaranteed of their error, and refuse where nothing is."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from math import lgamma, log
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -23,20 +19,15 @@ from ..likelihoods.classes import ClassLikelihood
 from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate, Observed, certificate, check_delta, parts_of, relative_entropy_between
 from ..posterior import FactorisedPosterior
-from ..runtime import outside
 from .compressed import compressed
 from .discrete import DiscreteMachine
 from .fitted import as_given
 from .gibbs import GibbsClassifier, votes
+from .held_out import check_held_out, same_inputs
 from .tasks import kernel_on, one_each
 from .values import given_kernel
 
 __all__ = ["Certifying", "split_rows"]
-
-_SINGLE = 1e-5  # difference, in deviations of a column, that may be rounding
-_DISTANCES = 4_000_000  # of rows from others at a time
-_MANY_ROWS, _MANY_ACTIVE = 0.05, 0.5  # shares that are not equal by chance, of the rows and of the active ones
-_NOT = "not held out, as they must be here: give rows that the fit has not seen"
 
 
 class Certifying(DiscreteMachine):
@@ -191,7 +182,7 @@ class Certifying(DiscreteMachine):
 
     def _by_held_out(self, X: object, inputs: Inputs, own: Rows, delta: float, choices: float) -> Certificate:
         """Return the certificate by rows that the fit has not seen, for which the posterior is its own prior."""
-        _check_held_out(inputs, self.active_vectors_, self.active_)
+        check_held_out(inputs, self.active_vectors_, self.active_)
         errors = int(np.sum(self.predict(X) != ranked(self)[own]))
         prior = "the fit has not seen these rows, so that the posterior is its own prior"
         observed = Observed(votes(self, inputs), own, 0.0, choices, test_errors=errors, prior=prior)
@@ -203,7 +194,7 @@ class Certifying(DiscreteMachine):
                 "the active inputs have moved by the very rows that are to certify them, so the prior is not one that "
                 "was there before. Use fit_certified, or fit with move=False; or certify by rows held out"
             )
-        same = inputs.shape[0] == self.n_samples_fit_ and _same(inputs[self.active_], self.active_vectors_)
+        same = inputs.shape[0] == self.n_samples_fit_ and same_inputs(inputs[self.active_], self.active_vectors_)
         if not same:
             raise ParameterError(
                 f"these {inputs.shape[0]} rows are not the {self.n_samples_fit_} rows of the fit. Give those, in the "
@@ -285,75 +276,3 @@ def _log_candidates(candidates: int | Sequence[Kernel], kernel: Kernel | None) -
     if kernel is not None and kernel not in candidates:
         raise ParameterError(f"{kernel!r}, the kernel of the model, is none of the candidates")
     return log(len(candidates))
-
-
-def _same(A: Inputs, B: Inputs) -> bool:
-    """Whether inputs are equal, up to single precision, in which a fit may have read them."""
-    if sparse.issparse(A):
-        return bool(sparse.issparse(B) and A.shape == B.shape and abs(A - B).nnz == 0)
-    if A.dtype == object:
-        return all(a is b or bool(np.all(a == b)) for a, b in zip(A, B, strict=True))
-    return A.shape == B.shape and bool(np.all(np.abs(A - B) <= _rounding(B)))
-
-
-def _rounding(vectors: Inputs) -> Inputs:
-    """Return the differences in every column that single precision may make."""
-    return _SINGLE * (vectors.std(axis=0) + 1e-2 * np.abs(vectors).max(axis=0)) + 1e-300
-
-
-def _check_held_out(inputs: Inputs, vectors: Inputs, active: Rows) -> None:
-    """Raise where these are plainly rows of the fit; warn where a few are equal to active rows.
-
-    The theorem is about rows that the fit has not seen, and these may be equal to rows of the fit by chance: what
-    counts is where they come from. The rows of the fit have all active ones among them, and a part of them has that
-    part of the active ones, which is a good share of its rows where the model is not much smaller than the table.
-    """
-    n = inputs.shape[0]
-    if n > active.max() and _same(inputs[active], vectors):
-        raise ParameterError(
-            f"the {len(active)} active rows of the fit are at their places among these {n} rows, so these are {_NOT}"
-        )
-    rows, seen = _equal_rows(inputs, vectors)
-    if len(rows) > max(1.0, _MANY_ROWS * n) or seen > max(1.0, _MANY_ACTIVE * len(active)):
-        raise ParameterError(
-            f"{len(rows)} of these {n} rows are equal to {seen} of the {len(active)} active rows of the fit, so these "
-            f"are {_NOT}"
-        )
-    if len(rows):
-        warnings.warn(
-            f"{len(rows)} of these {n} rows {'is' if len(rows) == 1 else 'are'} equal to active rows of the fit (the "
-            f"first is number {rows[0] + 1}, counted from 1). By chance that does no harm; but if the fit has seen "
-            "any of these rows the certificate is not valid",
-            stacklevel=outside(),
-        )
-
-
-def _equal_rows(inputs: Inputs, vectors: Inputs) -> tuple[Rows, int]:
-    """Return the rows that are equal to active ones, and to how many; none where rows are equal to each other."""
-    none = np.empty(0, dtype=np.intp), 0
-    if sparse.issparse(inputs):
-        keys, own = _row_keys(inputs), _row_keys(vectors)
-        if len(set(keys)) < len(keys):
-            return none
-        there = set(own)
-        return np.flatnonzero([key in there for key in keys]), len(there.intersection(keys))
-    if inputs.dtype == object or len(np.unique(inputs, axis=0)) < len(inputs):
-        return none
-    unit = _rounding(vectors)
-    found, seen = np.zeros(len(inputs), dtype=bool), 0
-    for some in _blocks(vectors, inputs):
-        equal = cdist(some / unit, inputs / unit, "chebyshev") <= 1.0
-        found |= equal.any(axis=0)
-        seen += int(equal.any(axis=1).sum())
-    return np.flatnonzero(found), seen
-
-
-def _row_keys(rows: Inputs) -> list[bytes]:
-    """Return what tells the rows of a CSR matrix from each other, in single precision."""
-    parts = (slice(a, b) for a, b in pairwise(rows.indptr.tolist()))
-    return [rows.indices[at].tobytes() + rows.data[at].astype(np.float32).tobytes() for at in parts]
-
-
-def _blocks(vectors: Inputs, inputs: Inputs) -> list[Inputs]:
-    """Return active inputs a few at a time, so that their distances to others take little memory."""
-    return np.array_split(vectors, 1 + vectors.shape[0] * inputs.shape[0] // _DISTANCES)
