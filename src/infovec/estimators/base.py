@@ -225,8 +225,8 @@ class InformativeVectorMachine(
                 if self.invariances is not None:
                     fit_with_images(self, rows, y, sample_weight, course)
                 warn_of_far_targets(self, y, sample_weight)
-                outside = rows if hasattr(self, "tasks_") else X
-                if self.max_time is not None or not warn_if_unexplained(self, outside, y, sample_weight):
+                seen = rows if hasattr(self, "tasks_") else X
+                if self.max_time is not None or not warn_if_unexplained(self, seen, y, sample_weight):
                     warn_if_in_raw_units(self)
             self.n_samples_fit_, self.fit_seconds_ = machine.data.given.n_given, time.perf_counter() - start
             self._rows = None if self._rows is None or self.moved_ else remembered(self._rows)
@@ -368,14 +368,8 @@ class InformativeVectorMachine(
         """Fit, or go on from the last fit, and store what came of it."""
         sample = machine.data.given
         told = [
-            sample.X,
-            machine.data.y,
-            sample.weight,
-            sample.rows,
-            sample.unit.centre,
-            sample.unit.scale,
-            sample.folds,
-        ]
+            sample.X, machine.data.y, sample.weight, sample.rows, sample.unit.centre, sample.unit.scale, sample.folds,
+        ]  # fmt: skip
         if self.warm_start and isinstance(sample.X, FarInputs):
             raise ParameterError("warm_start keeps the rows in memory, where these are not; fit with warm_start=False")
         data = joblib.hash(told) if self.warm_start else ""
