@@ -2,12 +2,14 @@
 
 import csv
 import json
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from infovec import IVMClassifier
+from infovec import IVMClassifier, load
 from infovec.cli.commands import infovec
 from infovec.estimators.certifying import split_rows
 from infovec.kernels import RBF
@@ -37,6 +39,10 @@ def folder(tmp_path_factory):
     rare[second[0]] = "rare"
     write(folder / "words.csv", ["a", *a], ["w", *word], ["kind", *kind])
     write(folder / "rare.csv", ["a", *a], ["w", *rare], ["kind", *kind])
+    gap = rng.random((2, 400)) < 0.1
+    with_gaps = [["" if missing else value for value, missing in zip(*pair, strict=True)]
+                 for pair in ((a, gap[0]), (rare, gap[1]))]  # fmt: skip
+    write(folder / "gaps.csv", ["a", *with_gaps[0]], ["w", *with_gaps[1]], ["kind", *kind])
     write(folder / "numbers.csv", ["a", *a], ["b", *b], ["price", *f])
     run("fit", folder / "old.csv", "-t", "kind", "-o", folder / "old.ivm", "--active", 40, "--quiet")
     return folder
@@ -93,10 +99,27 @@ def test_fit_and_certify(folder):
     assert "certificate" in run("inspect", output, "--json").stdout
 
 
-def test_words_are_known_from_the_rows_that_are_learned_on(folder):
-    fit = ("-t", "kind", "-o", folder / "words.ivm", "--active", 20, "--certify", 0.5, "--quiet")
-    run("fit", folder / "words.csv", *fit)
-    assert "only among the rows to certify by" in run("fit", folder / "rare.csv", *fit, code=1).output
+@pytest.mark.parametrize("name", ["words", "rare", "gaps"])
+def test_a_table_is_encoded_by_what_the_rows_that_are_learned_on_know(folder, name):
+    """Words, medians and commonest words of the others are none of the prior's; so it is in Python."""
+    output = folder / f"{name}.ivm"
+    fit = ("fit", folder / f"{name}.csv", "-t", "kind", "-o", output, "--active", 20, "--certify", 0.5, "--json")
+    said = json.loads(run(*fit).stdout)["certificate"]
+    frame = pd.read_csv(folder / f"{name}.csv").astype({"a": np.float32})  # as the command line keeps numbers
+    first, _ = split_rows(len(frame), 0.5, 0)
+    known = load(output).table_ if name != "words" else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = IVMClassifier(n_active=20, random_state=0)
+        found = model.fit_certified(frame[["a", "w"]], frame["kind"], split=0.5)
+    assert said["gibbs_bound"] == pytest.approx(found.gibbs_bound, rel=1e-3)
+    if known is not None:
+        assert known.columns[0].fill == pytest.approx(frame["a"][first].median(), rel=1e-6)
+        assert "rare" not in known.columns[1].categories
+        assert known.columns[1].categories == model.table_.columns[1].categories
+    predicted = folder / f"{name}-predicted.csv"
+    run("predict", output, folder / f"{name}.csv", "-o", predicted, "--quiet")
+    assert np.mean(pd.read_csv(predicted)["prediction"] == model.predict(frame[["a", "w"]])) > 0.99
 
 
 @pytest.mark.parametrize(

@@ -229,6 +229,22 @@ def test_differences_of_two_models_are_those_of_their_rows(folder, a, b):
     assert "no clear difference" in run("compare", folder / a, folder / a, folder / "test.csv").stdout
 
 
+def test_classes_with_an_order_are_compared_with_the_same_without(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    grade = np.array(["low", "fair", "good"])[np.digitize(x + 0.3 * rng.normal(size=120), [-0.5, 0.5])]
+    table = tmp_path / "grades.csv"
+    table.write_text("x,grade\n" + "".join(f"{a},{b}\n" for a, b in zip(x, grade, strict=True)))
+    for name, options in (("ordered", ("--order", "low,fair,good")), ("plain", ())):
+        run("fit", table, "-t", "grade", "-o", tmp_path / f"{name}.ivm", "--active", 20, "--quiet", *options)
+    said = json.loads(run("compare", tmp_path / "ordered.ivm", tmp_path / "plain.ivm", table, "--json").stdout)
+    for name in ("ordered", "plain"):
+        alone = json.loads(run("evaluate", tmp_path / f"{name}.ivm", table, "--json").stdout)
+        where = "first" if name == "ordered" else "second"
+        assert said["log_loss"][where]["value"] == pytest.approx(alone["log_loss"]["value"], rel=1e-6)
+        assert said["brier"][where]["value"] == pytest.approx(alone["brier"]["value"], rel=1e-6)
+
+
 def test_what_cannot_be_compared(folder):
     test = folder / "test.csv"
     assert (

@@ -1,5 +1,6 @@
 """``infovec certify``, and what ``infovec fit --certify`` needs."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -8,7 +9,9 @@ import numpy as np
 from ..datasets import open_source
 from ..datasets.sketch import Overlap, Sketched
 from ..errors import DataError
+from ..estimators.certifying import split_rows
 from ..pac_bayes import Certificate
+from ..tables import Encoded, TableSchema
 from .build import is_chosen
 from .evaluate import encoded_blocks, own_classes
 from .gather import Gathered
@@ -19,7 +22,7 @@ from .screen import Screen
 from .table import Encoder, stacked
 from .tables import as_fitted, reading_of, warn_of_overlap, with_targets
 
-__all__ = ["check_certifiable", "check_words_of_first", "run"]
+__all__ = ["check_certifiable", "known_to_first", "run"]
 
 
 def run(screen: Screen, model: str, data: str, delta: float, **options: Any) -> None:
@@ -68,26 +71,17 @@ def check_certifiable(options: dict[str, Any]) -> None:
         )
 
 
-def check_words_of_first(gathered: Gathered, share: float, seed: int) -> None:
-    """Raise where the encoding depends on rows to certify by: medians, categories that only they have."""
-    from ..estimators.certifying import split_rows
+def known_to_first(gathered: Gathered, share: float, seed: int) -> Gathered:
+    """Return a table encoded by what the rows to learn on know, as ``fit_certified`` has it.
 
-    table = gathered.table
-    if len(table.schema.indicators):
-        name = table.features[table.schema.indicators[0]]
-        raise DataError(
-            f"column {name!r} has missing values, for which the median of all rows would be in the prior, which must "
-            "not know those to certify by; --drop the column, or remove these rows"
-        )
-    if not table.words:
-        return
+    These are medians and commonest words in the place of missing values, and which words there are: the prior must
+    not know more.
+    """
+    if not isinstance(gathered.X, Encoded):
+        return gathered
     first, _ = split_rows(gathered.X.shape[0], share, seed)
-    for column in table.words:
-        j = table.features.index(column.name)
-        there = set(gathered.X[first].matrix[:, j].tolist())
-        absent = [word for k, word in enumerate(column.categories) if k not in there]
-        if absent:
-            raise DataError(
-                f"'{column.name}={absent[0]}' is only among the rows to certify by, and so would be in the prior that "
-                "must not know them; --drop the column, or take rare words out"
-            )
+    raws = gathered.table.schema.decode(gathered.X.matrix)
+    schema = TableSchema.learned([raw.some(first) for raw in raws])
+    zeros, ones = (0.0,) * schema.width, (1.0,) * schema.width
+    table = replace(gathered.table, schema=schema, centre=zeros, scale=ones)
+    return gathered._replace(X=schema.rows(schema.encode(raws)), table=table)

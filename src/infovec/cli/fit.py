@@ -22,7 +22,7 @@ from ..pac_bayes import Certificate
 from ..plain import printable
 from ..runtime import Progress, StopReason, give_back
 from .build import build, is_chosen
-from .certify import check_certifiable, check_words_of_first
+from .certify import check_certifiable, known_to_first
 from .evaluate import Judged, figures_text, judge_table
 from .gather import Choices, Gathered, gather
 from .model import Model, n_active, save_model
@@ -50,11 +50,13 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
         screen.note("--scale is no longer needed: kernels take the units of columns from the data")
     gathered, table = _read(screen, data, options)
     check_room(output, gathered, options)
-    model, share = build(gathered.X, gathered.target, options), options["certify"]
+    share = options["certify"]
     if share is not None:
         if gathered.target.task == "regress":
             raise click.UsageError("--certify is about the errors of classes; the target holds numbers")
-        check_words_of_first(gathered, share, options["seed"])
+        with screen.warnings():
+            gathered = known_to_first(gathered, share, options["seed"])
+    model = build(gathered.X, gathered.target, options)
     plan = model.plan(gathered.X, gathered.target.y) if options["report"] else None
     read = time.perf_counter()
     with _interruptible() as begun, screen.warnings():

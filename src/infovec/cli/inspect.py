@@ -100,7 +100,7 @@ def _text(data: dict[str, Any], relevances: Relevances) -> str:
     lines.append(str(relevances))
     lines += [f"  ({NOT_IMPORTANCE})"] if len(relevances) else []
     if data["active"]:
-        lines.append("first active rows:")
+        lines.append("first active rows, by their number among the rows that the model was fitted to:")
         for point in data["active"]:
             some = list(point["values"].items())[:6]
             values = ", ".join(f"{printable(name)} {_shown(value, 'g')}" for name, value in some)

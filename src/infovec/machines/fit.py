@@ -66,6 +66,7 @@ class Ended(NamedTuple):
     learning_interrupted: bool
     cut_short: bool  # interrupted, or with fewer rows than there are: it is not what was asked for
     share: float = 1.0  # of all observations, that the evidence is of
+    learned_less: bool = False  # than it would have with more time
 
 
 def begin(
@@ -113,7 +114,7 @@ def begin(
     interrupted = interruption.noted
     stop, wanted = StopReason.INTERRUPTED if interrupted else stop, machine.work.wanted
     share = machine.data.given.observations / whole.given.observations
-    return Ended(machine, selector, result, stop, wanted, steps, learned, cut, interrupted or fewer, share)
+    return Ended(machine, selector, result, stop, wanted, steps, learned, cut, interrupted or fewer, share, short)
 
 
 def _learned(

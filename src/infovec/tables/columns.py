@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias, cast
 
 import numpy as np
 
-from .._types import Floats
+from .._types import Floats, Mask
 from ..errors import ModelFileError, ParameterError
 from ..persistence.values import flag, must, number, text, whole
 from ..plain import printable
-from .raw import Raw, coded
+from .raw import Kind, Raw, coded
 from .remedies import recovered
 
 __all__ = ["CategoryColumn", "Column", "NumberColumn", "RankColumn", "column_from_json", "learned"]
@@ -57,6 +57,10 @@ class NumberColumn:
         _check_size(self.name, values)
         return values, missing
 
+    def raw(self, values: Floats, missing: Mask) -> Raw:
+        """Return the column as it came, from the numbers of the model."""
+        return Raw(self.name, cast(Kind, self.kind), np.where(missing, np.nan, values))
+
     def written(self, value: float) -> str | None:
         """Return a number as it is written in the table: a date; None where it is a number there."""
         if self.kind != "date":
@@ -81,6 +85,10 @@ class RankColumn:
         _must_be_alike(self.name, "rank", raw, ("rank", "text", "label"))
         codes = coded(raw, self.order)
         return np.where(codes < 0, self.fill, codes.astype(np.float64)), codes < 0
+
+    def raw(self, values: Floats, missing: Mask) -> Raw:
+        """Return the column as it came, from the numbers of the model."""
+        return Raw(self.name, "rank", np.where(missing, -1, values).astype(np.intp), self.order, listed=True)
 
     def written(self, value: float) -> str | None:
         """Return the category at a place; None between two of them."""
@@ -108,6 +116,11 @@ class CategoryColumn:
         codes = coded(raw, self.categories)
         missing = codes == -2
         return np.where(missing, self.fill if self.indicator else -1, codes).astype(np.float64), missing
+
+    def raw(self, values: Floats, missing: Mask) -> Raw:
+        """Return the column as it came, from the numbers of the model."""
+        codes = np.where(missing, -1, values).astype(np.intp)
+        return Raw(self.name, cast(Kind, self.kind), codes, self.categories, listed=True)
 
     def written(self, value: float) -> str | None:
         """Return the category of a number."""

@@ -1,7 +1,7 @@
 """Columns of a table as they come, before anything is known of a model."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -42,6 +42,11 @@ class Raw:
     def missing(self) -> Any:
         """Which values are missing."""
         return np.isnan(self.values) if self.values.dtype.kind == "f" else self.values < 0
+
+    def some(self, rows: Rows) -> "Raw":
+        """Return the column of some rows."""
+        found = replace(self, values=self.values[rows])
+        return replace(found, kind="nothing") if found.missing.all() else found
 
     def counts(self) -> dict[str, int]:
         """Return how often each category is there, of those that are."""

@@ -146,6 +146,12 @@ class TableSchema:
                 )
         return found
 
+    def decode(self, X: Floats) -> list[Raw]:
+        """Return the columns of the table that rows of the model came from."""
+        gaps = [self.gap(j) for j in range(len(self.columns))]
+        missing = [np.zeros(len(X), dtype=bool) if gap is None else X[:, gap] != 0.0 for gap in gaps]
+        return [column.raw(X[:, j], missing[j]) for j, column in enumerate(self.columns)]
+
     def one_hot(self, X: Floats) -> Floats:
         """Return rows of the model with a column of zeros and ones for each category."""
         parts = [
