@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from oracles import fd_gradient
+from sklearn.datasets import make_classification
 
 import infovec
 from infovec import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
@@ -120,8 +121,9 @@ def test_what_may_get_terms():
 @pytest.mark.parametrize(
     ("kind", "targets"),
     [(IVMRegressor, lambda f: f), (IVMClassifier, lambda f: f > -1.0),
+     (IVMClassifier, lambda f: np.digitize(f, [-2.5, -0.5])),
      (IVMOrdinalClassifier, lambda f: np.digitize(f, [-2.5, -0.5]))],
-    ids=["numbers", "two classes", "ordered"],
+    ids=["numbers", "two classes", "three classes", "ordered"],
 )  # fmt: skip
 def test_sums_of_functions_of_one_column_are_found_and_kept(tmp_path, kind, targets):
     X, f = sums(800, 6)
@@ -146,11 +148,20 @@ def test_sums_of_functions_of_one_column_are_found_and_kept(tmp_path, kind, targ
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
 
 
-def test_many_classes_have_no_further_terms():
-    """They are learned with few active rows, with which a sum may seem to be all."""
-    X, f = sums(200, 6)
-    model = IVMClassifier(**settings(n_active=60)).fit(X, np.digitize(f, [-2.5, -0.5]))
-    assert MainEffects not in kinds(model)
+def test_terms_that_only_few_active_rows_ask_for_are_left_out_again(monkeypatch):
+    """Many classes are learned with few of them, by which functions seem too smooth, and a sum may seem to be all."""
+    X, y = make_classification(20_000, 20, n_informative=10, n_classes=8, random_state=0)
+    X, y = X[5000:5400], y[5000:5400]
+    found = []
+
+    def watched(*given):
+        found.append(richer(*given))
+        return found[-1]
+
+    monkeypatch.setattr("infovec.machines.stages.richer", watched)
+    model, plain = (IVMClassifier(**settings(n_active=80, kernel=kernel)).fit(X, y) for kernel in (None, "rbf"))
+    assert found[0][0].form == Form.MAIN_EFFECTS
+    assert model.kernel_ == plain.kernel_
 
 
 @pytest.mark.parametrize("labels", [False, True])

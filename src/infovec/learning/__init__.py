@@ -12,7 +12,7 @@ from .few_of_many import FEWEST_TO_SCREEN, MOST_FOR_SCREENING, few_of_many, scre
 from .fewer_columns import FEWEST_COLUMNS, MOST_FOR_FEWER, fewer_columns, price_of, worth_of
 from .form import Form, can_be_richer, further_terms, most_for_form, of_labels, richer, with_terms
 from .lag import LagRule
-from .leaving_out import LeavesGroupsOut
+from .leaving_out import LeavesGroupsOut, loss_of
 from .model import Model
 from .moving import MovedEvidence, MovingInputs, MovingModel, no_rows
 from .objective import CoupledEvidence, LearnedRows, ProjectedEvidence
@@ -76,6 +76,7 @@ __all__ = [
     "has_spare",
     "learn_factorised",
     "learn_kernels",
+    "loss_of",
     "minor_steps",
     "most_evaluations",
     "most_for_form",

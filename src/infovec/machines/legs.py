@@ -56,6 +56,8 @@ def _leg(machine: Machine, model: Model, plan: Sequence[Stage], number: int) -> 
     refining = number == len(plan) - 1 and (several or unguided(model)) and _refines(machine, stage)
     trials, trial = _REFINING * refining, _ANEW if several else _NO_GRADIENT
     trials_at_most = MOST_TRIALS * refining
+    if several and has_forms(machine, model, stage.rows):  # with further terms and without, where some were found
+        trials, trials_at_most = trials + round(_FOR_FORM * trials), 2 * trials_at_most
     if machine.data.folds is not None:  # by groups, besides: of one function also the sizes of function and noise
         trials, trials_at_most = _TIMES_BY_GROUPS * trials, MOST_BY_GROUPS * refining
     worth = (untold + usual) * (_SHARP if several else 1.0) + trials * trial
@@ -124,11 +126,9 @@ def unguided(model: Model) -> bool:
 def has_forms(machine: Machine, model: Model, n: int) -> bool:
     """Whether further terms of the kernel are tried, with so many rows: of dense columns of numbers.
 
-    Not where rows come in groups: sites stay while terms are compared, and say too little of what a group would lose.
-    Nor of many classes, which are learned with few active rows: a sum may explain these best, and all rows badly.
-    """
+    Not where rows come in groups: sites stay while terms are compared, and say too little of what a group would lose.    """
     X = machine.data.X
-    if machine.data.folds is not None or machine.n_functions > 1:
+    if machine.data.folds is not None:
         return False
     numbers = isinstance(X, np.ndarray | FarInputs) and X.ndim == 2 and X.dtype != object
     return machine.choices.doubt.forms and numbers and can_be_richer(model, n, machine.data.p)

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from itertools import repeat
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..learning import (
     elsewhere,
     find_scale,
     has_spare,
+    loss_of,
     of_labels,
     optimise,
     put_back,
@@ -42,6 +44,7 @@ __all__ = ["learn_by_stages", "predict_seconds"]
 
 _FAR = 1.0  # step of a parameter from one stage to another that is looked back upon
 _ALL_ROWS = 6  # iterations with all rows
+_BRINGS = 2.0  # log density of all rows, each left out, that a kernel with more to it must bring
 _TIMED = 5000  # rows by which an evaluation is timed
 
 
@@ -83,6 +86,16 @@ def learn_by_stages(
     return Learned(learned, search.steps, search.level, model.tied and not found.tied)
 
 
+class _Place(NamedTuple):
+    """Where a search is."""
+
+    model: Model
+    added: Mask  # steps of what was not there when learning began
+    form: int
+    curvature: Curvature
+    level: float
+
+
 class _Search:
     """Parameters on their way through the stages."""
 
@@ -100,6 +113,8 @@ class _Search:
         self.form = 0
         self.earliest: Model | None = None  # found in the first stage
         self.without = model  # what was found before something was taken up
+        self.plainer: _Place | None = None  # of many classes, while few rows are active, before further terms
+        self.refined = False  # by rows left out
 
     def watch(self, step: Step) -> bool:
         return self.course.tell(self.part.shown(step))
@@ -111,7 +126,7 @@ class _Search:
             self._with_all_rows(self.plan[number])
         else:
             self._with_sample(number)
-        if number == len(self.plan) - 1 and (self.whole.n_functions > 1 or self.free):
+        if number == len(self.plan) - 1 and not self.refined and (self.whole.n_functions > 1 or self.free):
             assert self.objective is not None
             self.model = self.sampled.refined(self.objective, self.model, self.watch)
 
@@ -125,7 +140,10 @@ class _Search:
             objective.go_on_from(self.objective)
             self.curvature = self.curvature.times(len(rows) / self.rows_before)
         self.objective, self.rows_before = objective, len(rows)
-        self._climb(objective, stage, first)
+        if number == len(self.samples) - 1 and self.plainer is not None:
+            self._with_and_without(stage, self.plainer)
+        else:
+            self._climb(objective, stage, first)
         if first:
             self.earliest = self.model
         elif number == len(self.samples) - 1 and part.n_functions == 1:
@@ -139,7 +157,7 @@ class _Search:
 
     def _with_all_rows(self, stage: Stage) -> None:
         """Move the parameters with all rows, which stay where they are; rows left out are those of the sample."""
-        model = self.model
+        model, self.refined = self.model, False
         part = self.whole.with_parameters(model.kernel, model.likelihood, model.size).sufficient()
         rows = np.arange(part.data.n)
         objective = part.objective(rows, part.active_sets(), stage.tolerance)
@@ -199,12 +217,14 @@ class _Search:
         """Go on with further terms of the kernel, if they pay."""
         if not has_forms(self.part, self.model, n):
             return
+        before = self._place()
         found, more = richer(objective, self.model, n, self.watch)
         self._note(more)
         if found is not None:
             (self.model, _, self.curvature), new, self.form = found.climbed, found.added, int(found.form)
             new[~new] = self.added
             self.added, self.earliest = new, None
+            self.plainer = before if self.whole.n_functions > 1 else None
 
     def _separate(self, objective: Objective, n: int) -> None:
         """Go on with a length scale for each column, if it pays."""
@@ -214,6 +234,38 @@ class _Search:
         if found is not None:
             added = self._added_of(found.model.size)
             (self.model, _, self.curvature), self.added = found, added
+
+    def _with_and_without(self, stage: Stage, plainer: _Place) -> None:
+        """Go on with further terms of the kernel if rows left out still ask for them, else without.
+
+        Few active rows are explained best by functions that are too smooth, and these by a sum; with more of them
+        length scales become shorter, and a sum may have nothing to add.
+        """
+        richer, whole = self._place(), copy(self.objective)
+        assert whole is not None
+        self._go_to(plainer)
+        self._end(stage)
+        least = loss_of(copy(whole), self.model) - _BRINGS / self.rows_before
+        shorter = float(np.max((self.model.theta - plainer.model.theta)[self.model.scales]))
+        for step in (shorter, 0.0):  # as the others have moved, and as it is
+            model = richer.model.with_theta(richer.model.theta + step * richer.model.scales)
+            if not self.course.deadline.over and loss_of(copy(whole), model) < least:
+                self._go_to(richer._replace(model=model))
+                self._end(stage)
+                return
+
+    def _end(self, stage: Stage) -> None:
+        """Climb for the last time, and have rows left out say the last word on length scales."""
+        assert self.objective is not None
+        objective = copy(self.objective)
+        self._climb(objective, stage, False)
+        self.model, self.refined = self.sampled.refined(objective, self.model, self.watch), True
+
+    def _place(self) -> _Place:
+        return _Place(self.model, self.added, self.form, self.curvature, self.level)
+
+    def _go_to(self, place: _Place) -> None:
+        self.model, self.added, self.form, self.curvature, self.level = place
 
     def _climb(self, objective: Objective, stage: Stage, first: bool) -> None:
         """Maximise; at first from other starts as well."""
