@@ -2,11 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import comb
 
 from .._types import Floats
 from ..errors import ParameterError
@@ -15,6 +16,8 @@ from ..numerics.two_modes import two_mode_moments
 from .base import Discrete, Tilted
 
 __all__ = ["Lapsing", "mixed"]
+
+_FEW = 4  # times that a row is there, up to which powers of labels that are right cost less than quadrature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,9 +101,14 @@ class Lapsing(Discrete):
     def tilted_power(self, y: Floats, mean: Floats, var: Floats, weight: Floats) -> Tilted:
         if not self.lapse:
             return self.clean_power(y, mean, var, weight)
-        plain, slope, centre, width = self.in_noise()
-        log_z, g, nu = two_mode_moments(plain.log_prob, y, slope * (mean - centre), slope**2 * var, weight, width)
-        return Tilted(log_z, slope * g, slope**2 * nu)
+        found, var, plain = np.empty((3, len(mean))), np.asarray(var), self.in_noise()
+        weight = np.broadcast_to(weight, mean.shape)
+        few = np.where((weight <= _FEW) & (weight == np.rint(weight)), weight, 0.0)
+        for times in np.unique(few).tolist():
+            at = np.flatnonzero(few == times)
+            rows = self.take(at), y[at], mean[at], var[at]
+            found[:, at] = _repeated(*rows, int(times)) if times else _two_modes(plain, *rows[1:], weight[at])
+        return Tilted(*found)
 
     def d_log_z(self, y: Floats, mean: Floats, var: Floats) -> Floats:
         r"""Gradient of log Z in theta, in the lapse the last.
@@ -118,6 +126,37 @@ class Lapsing(Discrete):
             falls = (1.0 - self.shares[1]) / self.lapse * np.exp(clean.log_z - tilted.log_z)
             slopes["lapse"] = each / self.lapse * np.exp(-tilted.log_z) - falls
         return self._gradient(slopes)
+
+
+def _two_modes(
+    in_noise: tuple[Lapsing, float, float, float], y: Floats, mean: Floats, var: Floats, weight: Floats
+) -> Tilted:
+    """Moments of any power, by quadrature."""
+    plain, slope, centre, width = in_noise
+    log_z, g, nu = two_mode_moments(plain.log_prob, y, slope * (mean - centre), slope**2 * var, weight, width)
+    return Tilted(log_z, slope * g, slope**2 * nu)
+
+
+def _repeated(likelihood: Lapsing, y: Floats, mean: Floats, var: Floats, times: int) -> Tilted:
+    r"""Moments of a row that is there k times, by powers of labels that are right.
+
+    .. math:: (a + b p_0)^k = \sum_j \binom{k}{j} a^{k - j} b^j p_0^j, \qquad
+              g = \sum_j r_j g_j, \qquad \nu = \sum_j r_j \nu_j - \sum_j r_j (g_j - g)^2
+
+    with the share :math:`r_j` of each term in Z.
+    """
+    nothing, log_each, log_rest = np.zeros(len(y)), np.log(likelihood.constant(y)), np.log(likelihood.shares[1])
+    clean = replace(likelihood, lapse=0.0)
+    parts = [Tilted(nothing, nothing, nothing), clean.tilted(y, mean, var)]
+    parts += [clean.tilted_power(y, mean, var, np.full(len(y), float(j))) for j in range(2, times + 1)]
+    log_z, g, nu = (np.array(each) for each in zip(*parts, strict=True))
+    j = np.arange(times + 1)[:, None]
+    terms = np.log(comb(times, j)) + (times - j) * log_each + j * log_rest + log_z
+    total = np.logaddexp.reduce(terms, axis=0)
+    with np.errstate(under="ignore"):
+        share = np.exp(terms - total)
+        mean_g = (share * g).sum(axis=0)
+        return Tilted(total, mean_g, (share * (nu - (g - mean_g) ** 2)).sum(axis=0))
 
 
 def most_lapse(n_labels: int) -> float:

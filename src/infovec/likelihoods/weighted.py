@@ -151,7 +151,11 @@ class Weighted(Likelihood):
         if isinstance(self.likelihood, Laplace):
             return self.likelihood.d_log_z_power(y, mean, var, np.asarray(self.weight), self.tilted(y, mean, var))
         if not isinstance(self.likelihood, Probit | Logit) or self.likelihood.lapse:
-            return super().d_log_z(y, mean, var)
+            weight = np.broadcast_to(self.weight, np.shape(mean))
+            other = np.flatnonzero((weight != 1.0) & (weight != 0.0))
+            slopes = np.where(weight == 0.0, 0.0, self.likelihood.d_log_z(y, mean, var))
+            slopes[:, other] = Likelihood.d_log_z(self.take(other), y[other], mean[other], np.asarray(var)[other])
+            return slopes
         _, g, nu = self.tilted(y, mean, var)
         by_slope = ((mean + self.likelihood.bias) * g + var * (g**2 - nu)) / self.likelihood.slope
         return self.likelihood._gradient({"bias": g, "slope": by_slope})
