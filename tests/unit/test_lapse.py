@@ -54,7 +54,7 @@ def test_the_definition(likelihood):
 def test_powers_equal_brute_force(likelihood, w):
     centres = [*getattr(likelihood, "thresholds", [0.0]), -getattr(likelihood, "bias", 0.0)]
     for y in likelihood.labels:
-        for mean, var in ((-3.0, 0.5), (0.5, 40.0), (30.0, 300.0), (-9.0, 1e-3)):
+        for mean, var in ((-3.0, 0.5), (0.5, 40.0), (30.0, 300.0), (-9.0, 1e-3), (5.0, 0.24)):
             row = np.array([y]), np.array([mean]), np.array([var])
             found = weighted(likelihood, np.array([w])).tilted(*row)
             expected = tilted_by_panels(lambda f, y=y: w * likelihood.log_prob(y, f), mean, var, centres)

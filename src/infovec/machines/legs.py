@@ -126,7 +126,8 @@ def unguided(model: Model) -> bool:
 def has_forms(machine: Machine, model: Model, n: int) -> bool:
     """Whether further terms of the kernel are tried, with so many rows: of dense columns of numbers.
 
-    Not where rows come in groups: sites stay while terms are compared, and say too little of what a group would lose.    """
+    Not where rows come in groups: sites stay while terms are compared, and say too little of what a group would lose.
+    """
     X = machine.data.X
     if machine.data.folds is not None:
         return False

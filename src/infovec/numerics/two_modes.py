@@ -1,11 +1,14 @@
 """Moments of a power of two opposite probits under a Gaussian: a product that may have two modes."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
-from .._types import Floats
-from .quadrature import TiltedMoments
+from .._types import Floats, Mask
+from .normal import truncated
+from .quadrature import TiltedMoments, gauss_hermite
 
 __all__ = ["two_mode_moments"]
 
@@ -15,10 +18,16 @@ _REACH = 9.0  # standard deviations beyond which there is nothing, of the Gaussi
 _PANELS = 24  # across either
 _FINEST = 16  # times as many where the power is large
 _ROWS = 256  # at a time: their nodes stay in the cache
+_DEEP, _NARROW = np.log(1e-9), 0.5  # least log p, and width of the Gaussian, to which fewer nodes will do
+_ORDER = 64  # of these
+_X, _LOG_X = np.polynomial.legendre.leggauss(128)
+_LOG_X = np.log(_REACH * _LOG_X)
+
+LogProb: TypeAlias = Callable[[Floats, Floats], Floats]
 
 
 def two_mode_moments(
-    log_prob: Callable[[Floats, Floats], Floats], y: Floats, mean: Floats, var: Floats, power: Floats, width: float
+    log_prob: LogProb, y: Floats, mean: Floats, var: Floats, power: Floats, width: float
 ) -> TiltedMoments:
     r"""Log normaliser and its derivatives in the mean, by panels that are small on either scale.
 
@@ -36,27 +45,69 @@ def two_mode_moments(
     width : float
         w.
     """
-    found = np.empty((3, len(mean)))
+    found, sd = np.empty((3, len(mean))), np.sqrt(np.maximum(var, 1e-24))
+    shallow = _shallow(log_prob, y, power, width)
     finer = np.minimum(np.ceil(np.sqrt(np.maximum(power, 1.0))), _FINEST).astype(np.intp)
-    for times in np.unique(finer):
-        rows = np.flatnonzero(finer == times)
-        step = max(1, _ROWS // int(times))
+    ways: list[tuple[Mask, int, Callable[..., Floats]]] = [
+        (shallow & (sd <= _NARROW), 1, _on_nodes),
+        (shallow & (sd > _NARROW), 1, _cut_in_three),
+    ]
+    for times in np.unique(finer).tolist():
+        ways.append((~shallow & (finer == times), times, partial(_panels, width=width, times=times)))
+    for chosen, times, moments in ways:
+        rows, step = np.flatnonzero(chosen), max(1, _ROWS // times)
         for start in range(0, len(rows), step):
             at = rows[start : start + step]
-            sd = np.sqrt(np.maximum(var[at], 1e-24))
-            found[:, at] = _panels(log_prob, y[at], mean[at], sd, power[at], width, int(times))
+            found[:, at] = moments(log_prob, y[at], mean[at], sd[at], power[at])
     return TiltedMoments(*found)
 
 
+def _shallow(log_prob: LogProb, y: Floats, power: Floats, width: float) -> Mask:
+    """Whether p has one step, that is not high, and the power makes it no steeper."""
+    if width or not len(y):
+        return np.zeros(len(y), dtype=bool)
+    lowest = np.minimum(log_prob(y, np.full(len(y), -_REACH)), log_prob(y, np.full(len(y), _REACH)))
+    return np.asarray((power <= 1.0) & (lowest > _DEEP))
+
+
+def _on_nodes(log_prob: LogProb, y: Floats, mean: Floats, sd: Floats, power: Floats) -> Floats:
+    """Of a Gaussian that is not much wider than the step: nodes of its own."""
+    x, log_weights = gauss_hermite(_ORDER)
+    psi = power[:, None] * log_prob(y[:, None], mean[:, None] + sd[:, None] * x) - 0.5 * x**2 + log_weights
+    return _moments(psi - 0.5 * np.log(2.0 * np.pi), x, sd)
+
+
+def _cut_in_three(log_prob: LogProb, y: Floats, mean: Floats, sd: Floats, power: Floats) -> Floats:
+    """Of a wide one: in the middle p is the same for all rows of a label, and on either side of it a constant."""
+    labels, own = np.unique(y, return_inverse=True)
+    at = np.concatenate([[-_REACH], _REACH * _X, [_REACH]])
+    log_p = power[:, None] * log_prob(labels[:, None], at)[own]
+    m, s = mean[:, None], sd[:, None]
+    middle = (_REACH * _X - m) / s
+    left = truncated(np.full(len(mean), -np.inf), (-_REACH - mean) / sd)
+    right = truncated((_REACH - mean) / sd, np.full(len(mean), np.inf))
+    inside = log_p[:, 1:-1] - 0.5 * middle**2 + _LOG_X - np.log(s) - 0.5 * np.log(2.0 * np.pi)
+    sides = [(log_p[:, k] + side.log_z)[:, None] for k, side in ((0, left), (-1, right))]
+    x = np.hstack([left.mean[:, None], middle, right.mean[:, None]])
+    own_spread = np.zeros(x.shape)
+    own_spread[:, 0], own_spread[:, -1] = 1.0 - left.shrinkage, 1.0 - right.shrinkage
+    return _moments(np.hstack([sides[0], inside, sides[1]]), x, sd, own_spread)
+
+
+def _moments(psi: Floats, x: Floats, sd: Floats, own_spread: Floats | float = 0.0) -> Floats:
+    """Log of the sum of terms, and its derivatives in the mean from the mean and variance of x under them."""
+    top = psi.max(axis=1, keepdims=True)
+    share = np.exp(psi - top)
+    total = share.sum(axis=1, keepdims=True)
+    share /= total
+    first = (share * x).sum(axis=1)
+    spread = (share * ((x - first[:, None]) ** 2 + own_spread)).sum(axis=1)
+    return np.stack([(top + np.log(total))[:, 0], first / sd, (1.0 - spread) / sd**2])
+
+
 def _panels(
-    log_prob: Callable[[Floats, Floats], Floats],
-    y: Floats,
-    mean: Floats,
-    sd: Floats,
-    power: Floats,
-    width: float,
-    times: int,
-) -> TiltedMoments:
+    log_prob: LogProb, y: Floats, mean: Floats, sd: Floats, power: Floats, *, width: float, times: int
+) -> Floats:
     end = 0.5 * width + _REACH
     noise = np.linspace(-end, end, _PANELS * times * max(1, round(end / 12.0)) + 1)
     ends = np.concatenate(
@@ -72,11 +123,4 @@ def _panels(
     with np.errstate(divide="ignore"):
         log_weight = (np.log(length)[:, :, None] + _LOG_WEIGHTS).reshape(x.shape)
     psi = power[:, None] * log_prob(y[:, None], mean[:, None] + sd[:, None] * x) - 0.5 * x**2 + log_weight
-    top = psi.max(axis=1, keepdims=True)
-    share = np.exp(psi - top)
-    total = share.sum(axis=1, keepdims=True)
-    share /= total
-    first = (share * x).sum(axis=1)
-    spread = (share * (x - first[:, None]) ** 2).sum(axis=1)
-    log_z = (top + np.log(total))[:, 0] - 0.5 * np.log(2.0 * np.pi)
-    return TiltedMoments(log_z, first / sd, (1.0 - spread) / sd**2)
+    return _moments(psi - 0.5 * np.log(2.0 * np.pi), x, sd)
