@@ -83,12 +83,15 @@ def test_new_categories_and_new_gaps():
     frame = pd.DataFrame({"colour": ["red", "blue"], "size": [1.0, 3.0], "grade": pd.Categorical([1, 2], ordered=True)})
     encoder = TableEncoder().fit(frame)
     later = pd.DataFrame({"colour": ["green", None], "size": [2.0, NAN], "grade": pd.Categorical([2, 9], ordered=True)})
-    with pytest.warns(UserWarning, match="missing values now") as said:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         found = encoder.transform(later)
-    np.testing.assert_array_equal(found, [[-1, 2.0, 1.0], [-1, 2.0, 0.5]])  # green is none of both
+    np.testing.assert_array_equal(found, [[-1, 2.0, 1.0], [-1, 2.0, -20.0]])  # green is none of both, 9 far from both
     texts = [str(one.message) for one in said]
-    assert ["columns 'size', 'grade' have missing" in text for text in texts] == [True, False]
-    assert texts[1].startswith("column 'colour' has missing values now and had none")
+    assert "1 of 2 cells of column 'grade' hold ordered categories" in texts[0]
+    assert texts[1].startswith("column 'size' has missing")
+    assert texts[2].startswith("column 'colour' has missing values now and had none")
+    assert encoder.schema_.word(2, found[1]) == "new"
     assert encoder.schema_.word(0, found[0]) == "new"
 
 
@@ -233,6 +236,28 @@ def test_unknown_ranks_and_labels_are_told_of():
     assert "such as 'low', where it knows 'lo', 'mid', 'hi'" in text
     assert "6 of 8 cells of column 'code'" in text
     assert "such as '9', where it knows '1', '2', '3'" in text
+
+
+@pytest.mark.parametrize("gaps", [0.1, 0.0])
+def test_a_new_rank_is_neither_a_missing_one_nor_known(gaps):
+    rng = np.random.default_rng(0)
+    sizes, place = ["S", "M", "L", "XL"], rng.integers(0, 4, 400)
+    size = pd.Categorical.from_codes(np.where(rng.random(400) < gaps, -1, place), sizes, ordered=True)
+    X = pd.DataFrame({"size": size, "z": rng.normal(size=400)})
+    y = place + np.where(X["size"].isna(), -5, 0) + 0.2 * rng.normal(size=400)
+    model = IVMRegressor(n_active=40, random_state=0).fit(X, y)
+    new = [*sizes, "XXL", None][: 5 + (gaps > 0)]
+    later = pd.DataFrame({"size": pd.Categorical(new, [*sizes, "XXL"], ordered=True), "z": 0.0})
+    with pytest.warns(UserWarning, match="ordered ones lie far from all") as told:
+        mean, std = model.predict(later, return_std=True)
+    assert len(told) == 1
+    assert "1 of 5 cells of column 'size' hold ordered categories" in str(told[0].message)
+    assert "'XXL', where it knows 'S', 'M', 'L', ..." in str(told[0].message)
+    np.testing.assert_allclose(mean[:4], range(4), atol=0.3)
+    assert std[4] > 5 * std[:4].max()  # what is not known counts: the column is nearly all there is
+    if gaps:
+        assert mean[5] < -3
+        assert std[5] < std[4] / 5
 
 
 def test_other_columns_are_refused():

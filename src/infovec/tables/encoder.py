@@ -23,7 +23,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     dates, days for durations and times of day; the place of ordered categories (a pandas Categorical with
     ``ordered=True``); and the number of any other category, in the order of their names. A missing number is replaced
     by the median and a missing category by the commonest, and a further column, after all others, says where that was.
-    A category that is new is -1.
+    A category that is new is -1, and far below zero if categories are ordered.
 
     Attributes
     ----------

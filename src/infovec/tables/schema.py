@@ -12,7 +12,7 @@ from ..errors import ModelFileError, ParameterError
 from ..persistence.values import must
 from ..plain import printable
 from ..runtime import outside
-from .columns import CategoryColumn, Column, NumberColumn, column_from_json, column_to_json, learned
+from .columns import CategoryColumn, Column, NumberColumn, RankColumn, column_from_json, column_to_json, learned
 from .iso import days_of, share_of_dates
 from .raw import Raw
 from .remedies import as_written, mostly_numbers
@@ -117,7 +117,7 @@ class TableSchema:
     def encode(self, raws: Sequence[Raw], tell: bool = True) -> Floats:
         """Return rows as the model takes them; warn where values are missing in a column that had none missing.
 
-        With ``tell`` also where most categories of a column are unknown.
+        With ``tell`` also where most categories of a column are unknown, or any of an order.
         """
         if len(raws) != len(self.columns):
             raise ParameterError(f"X has {len(raws)} columns, the model was fitted to {len(self.columns)}")
@@ -131,9 +131,10 @@ class TableSchema:
                 (new_words if isinstance(column, CategoryColumn) else new).append(column.name)
         for k, missing in enumerate(gaps):
             found[:, len(self.columns) + k] = missing
-        pairs = zip(self.columns, raws, strict=True)
-        if tell and (said := [text for column, raw in pairs if (text := strange(column, raw))]):
-            _warn(f"{'; '.join(said)}. They count as none of these")
+        said = {c: text for c, raw in zip(self.columns, raws, strict=True) if tell and (text := strange(c, raw))}
+        if said:
+            where = "; ordered ones lie far from all of them" * any(isinstance(c, RankColumn) for c in said)
+            _warn(f"{'; '.join(said.values())}. They count as none of these{where}")
         for names, done in ((new, "the median in their place"), (new_words, "them for none of its categories")):
             if names:
                 _warn(
