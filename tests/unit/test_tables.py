@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from infovec import IVMRegressor, TableEncoder, load
 from infovec.errors import ModelFileError, ParameterError
+from infovec.onnx_export import to_onnx
 from infovec.tables import TableSchema, is_plain
 
 DAY = datetime.datetime(2020, 1, 1)
@@ -319,6 +320,24 @@ def test_the_encoder_of_a_model_makes_what_the_model_sees(tmp_path):
         assert encoder.feature_names_in_.tolist() == ["a", "b", "c"]
     with pytest.raises(ParameterError, match="nothing to encode"):
         TableEncoder.from_model(model.fit(frame[["c"]], np.arange(20.0)))
+
+
+@pytest.mark.parametrize("what", ["categories", "gaps"])
+def test_several_targets_of_a_table_are_saved_and_encoded(what, tmp_path):
+    frame = pd.DataFrame({"a": RNG.normal(size=120), "g": RNG.choice(["u", "v"], 120)})
+    y = np.sin(frame["a"]) + (frame["g"] == "u") + 0.1 * RNG.normal(size=120)
+    X = frame if what == "categories" else frame[["a"]].mask(np.arange(120)[:, None] % 9 == 0)
+    model = IVMRegressor(n_active=20, random_state=0).fit(X, np.c_[y, -2.0 * y])
+    model.save(tmp_path / "several.ivm")
+    loaded = load(tmp_path / "several.ivm")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    for one in (model, loaded):
+        encoder, matrix = TableEncoder.from_model(one), TableEncoder().fit_transform(X)
+        np.testing.assert_array_equal(encoder.transform(X), matrix)
+    graph = pytest.importorskip("onnxruntime").InferenceSession(to_onnx(loaded.outputs_[1]).SerializeToString())
+    np.testing.assert_allclose(graph.run(["mean"], {"X": matrix})[0], model.predict(X)[:, 1], rtol=1e-6)
+    assert not hasattr(model.fit(frame[["a"]], np.c_[y, y]), "table_")
+    assert not hasattr(model.fit(X, np.c_[y, y]).fit(frame[["a"]], y), "table_")
 
 
 @parametrize_with_checks([TableEncoder()])
