@@ -89,7 +89,7 @@ def test_new_categories_and_new_gaps():
         found = encoder.transform(later)
     np.testing.assert_array_equal(found, [[-1, 2.0, 1.0], [-1, 2.0, -20.0]])  # green is none of both, 9 far from both
     texts = [str(one.message) for one in said]
-    assert "1 of 2 cells of column 'grade' hold ordered categories" in texts[0]
+    assert "1 of 2 cells of column 'grade' hold categories" in texts[0]
     assert texts[1].startswith("column 'size' has missing")
     assert texts[2].startswith("column 'colour' has missing values now and had none")
     assert encoder.schema_.word(2, found[1]) == "new"
@@ -252,7 +252,7 @@ def test_a_new_rank_is_neither_a_missing_one_nor_known(gaps):
     with pytest.warns(UserWarning, match="ordered ones lie far from all") as told:
         mean, std = model.predict(later, return_std=True)
     assert len(told) == 1
-    assert "1 of 5 cells of column 'size' hold ordered categories" in str(told[0].message)
+    assert "1 of 5 cells of column 'size' hold categories" in str(told[0].message)
     assert "'XXL', where it knows 'S', 'M', 'L', ..." in str(told[0].message)
     np.testing.assert_allclose(mean[:4], range(4), atol=0.3)
     assert std[4] > 5 * std[:4].max()  # what is not known counts: the column is nearly all there is

@@ -33,9 +33,8 @@ def strange(column: Column, raw: Raw) -> str:
     shown = [alike[_plain(examples[0])]] if respelt else known[:_SHOWN]
     more = ", ..." if not respelt and len(known) > _SHOWN else ""
     return printable(
-        f"{cells} of {total} cells of column {column.name!r} hold {'ordered ' * ordered}categories that were not there "
-        f"when the model was fitted, such as {', '.join(map(repr, examples))}, where it knows "
-        f"{', '.join(map(repr, shown))}{more}"
+        f"{cells} of {total} cells of column {column.name!r} hold categories that were not there when the model was "
+        f"fitted, such as {', '.join(map(repr, examples))}, where it knows {', '.join(map(repr, shown))}{more}"
     )
 
 
