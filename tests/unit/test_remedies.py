@@ -46,9 +46,12 @@ def test_parts_of_kernels_are_named_where_the_whole_has_no_such_parameter():
     with pytest.raises(ParameterError, match="'slope' is no parameter of Sum"):
         IVMRegressor(RBF() + Bias()).set_params(kernel__slope=2.0)
     with pytest.raises(
-        ParameterError, match=r"only begins there: to search over it, learn=None or learn=Learning\(fixed"
+        ParameterError,
+        match=r'to search over it, learn=Learning\(fixed=\["kernel.left.length_scale"\]\).*in the unit of',
     ):
         IVMRegressor().set_params(kernel__length_scale=2.0)
+    with pytest.raises(ParameterError, match=r'learn=Learning\(fixed=\["likelihood.variance"\]\)'):
+        IVMRegressor().set_params(likelihood__variance=2.0)
 
 
 def test_a_lazy_frame_is_to_be_collected():
