@@ -1,9 +1,12 @@
 """What is said to users who give something else than was meant: the cause, the place and the remedy."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 
 from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from infovec.errors import ParameterError
@@ -75,6 +78,35 @@ def test_columns_in_another_order_are_named():
             ):
                 model.predict(given)
             np.testing.assert_array_equal(model.predict(given[model.feature_names_in_]), model.predict(frame))
+
+
+FORMS = {
+    "array": (lambda rows: rows, "1"),
+    "pandas": (lambda rows: pd.DataFrame(rows, columns=[*"abc"]), "'b'"),
+    "nullable": (lambda rows: pd.DataFrame(rows, columns=[*"abc"]).astype("Float64"), "'b'"),
+    "polars": (lambda rows: pl.DataFrame(rows, schema=[*"abc"]), "'b'"),
+    "sparse": (sparse.csr_matrix, "1"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("cls", [IVMRegressor, GPClassifier], ids=lambda cls: cls.__name__)
+def test_values_that_are_missing_or_infinite_are_told_with_their_place_and_a_remedy_that_is_true(name, cls):
+    form, column = FORMS[name]
+    y = REAL if cls is IVMRegressor else X[:, 1] > 0
+    settings = QUICK if cls is IVMRegressor else {"learn": None}
+    model = cls(**settings).fit(form(X), y)
+    for value, message in ((np.nan, "NaN, and the model was fitted .*Fit to rows some of which"), (np.inf, "infinite")):
+        rows = X.copy()
+        rows[2, 1] = value
+        with pytest.raises(ParameterError, match=rf"^row 2, column {column} of X is {message}") as raised:
+            model.predict(form(rows))
+        assert not re.search(r"HistGradient|natively|Imputer", str(raised.value))
+        if value == value or name == "sparse":
+            with pytest.raises(ParameterError, match=rf"^row 2, column {column} .*(make it NaN|dense array)"):
+                cls(**settings).fit(form(rows), y)
+        else:
+            assert np.isfinite(cls(**settings).fit(form(rows), y).predict(form(rows)[:3])[0])
 
 
 def test_names_of_other_libraries_are_those_of_here():

@@ -103,7 +103,7 @@ def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, r
             return _read_table(estimator, X, y, real, training)
         if not training and is_frame(X) and "could not convert string" in str(error):
             TableSchema.of_numbers(raw_columns(X)).encode(raw_columns(X))  # says of which column, and what to do
-        raise out_of_place(_explained(error, X, y, real), estimator, X) from error
+        raise out_of_place(_explained(error, X, y, real, training), estimator, X) from error
 
 
 def _is_table(estimator: object, X: object, training: bool) -> bool:
@@ -137,7 +137,7 @@ def _read_table(estimator: Foreign, X: Foreign, y: object, real: bool, training:
     try:
         return check_X_y(matrix, y, dtype=(np.float64, np.float32), order="C", y_numeric=real, estimator=estimator)
     except ValueError as error:
-        raise _explained(error, X, y, real) from error
+        raise _explained(error, X, y, real, training) from error
 
 
 def _check_matrix(schema: TableSchema, X: object) -> None:
@@ -168,7 +168,7 @@ def _matching(y: object, n: int, real: bool) -> Array:
     return targets
 
 
-def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueError:
+def _explained(error: ValueError, X: object, y: object, real: bool, training: bool) -> ValueError:
     """Return the error with the place of the trouble and a remedy."""
     text = str(error)
     if "could not convert string" in text and real and _is_text(y):
@@ -191,10 +191,31 @@ def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueErro
             "polars; for objects use infovec.kernels.FromFunction"
         )
     if "Input X contains" in text:
-        return ParameterError(
-            f"{_place(X)}{text}\nDrop or impute such values, for example with sklearn.impute.SimpleImputer"
-        )
+        return _not_finite(X, training)
     return error
+
+
+def _not_finite(X: Any, training: bool) -> ParameterError:
+    """Return the error of the first value that is not finite, which is missing or infinite."""
+    try:
+        row, column, value = _first_bad(X)
+    except (TypeError, ValueError, IndexError):  # of objects
+        return ParameterError("a value of X is NaN, infinite or too large to compute with: mend it, or drop the row")
+    name = str(X.columns[column]) if is_frame(X) else column
+    where = f"row {row}, column {name!r} of X is"
+    if value == value:
+        remedy = "If it stands for a missing value, make it NaN; else" if training else "Mend it, or"
+        return ParameterError(f"{where} infinite, or too large to compute with. {remedy} drop the row")
+    if training:  # dense rows with gaps are a table
+        return ParameterError(
+            f"{where} NaN, which no model takes from a sparse matrix. Give a dense array or a DataFrame, from whose "
+            "missing values it learns, or drop the row"
+        )
+    return ParameterError(
+        f"{where} NaN, and the model was fitted to rows without missing values, so that it cannot know what one means. "
+        "Fit to rows some of which have missing values, or put a value there, such as the median of that column in the "
+        "rows of the fit"
+    )
 
 
 def check_labels(y: object) -> None:
@@ -227,17 +248,15 @@ def _is_text(y: object) -> bool:
     return not isinstance(y, str) and np.asarray(y).dtype.kind in "USO"
 
 
-def _place(X: Any) -> str:
-    """Say where the first value is that is not finite."""
-    try:
-        bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
-    except (TypeError, ValueError):
-        return ""
-    if bad.ndim != 2 or not bad.any():
-        return ""
-    row, column = np.argwhere(bad)[0]
-    name = repr(X.columns[column]) if hasattr(X, "columns") else str(column)
-    return f"Row {row}, column {name} of X is not finite. "
+def _first_bad(X: Any) -> tuple[int, int, float]:
+    """Row and column of the first value that is not finite, and the value."""
+    if sparse.issparse(X):
+        X = X.tocoo()
+        k = int(np.argmin(np.isfinite(X.data)))
+        return int(X.row[k]), int(X.col[k]), float(X.data[k])
+    values = np.column_stack([raw.values for raw in raw_columns(X)]) if is_frame(X) else np.asarray(X, dtype=np.float64)
+    row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+    return row, column, float(values[row, column])
 
 
 def read_weight(sample_weight: object, n: int) -> Floats | None:
