@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor, TableEncoder
 from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias
 from infovec.machines.plan import Plan
@@ -78,6 +78,43 @@ def test_columns_in_another_order_are_named():
             ):
                 model.predict(given)
             np.testing.assert_array_equal(model.predict(given[model.feature_names_in_]), model.predict(frame))
+
+
+DATES = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(60), unit="D"))
+TARGETS = {
+    "dates": (DATES, "dates"),
+    "with zones": (DATES.dt.tz_localize("UTC"), "dates"),
+    "objects": (DATES.dt.date, "dates"),
+    "polars": (pl.Series(DATES.to_list()), "dates"),
+    "a list": (DATES.dt.date.to_list(), "dates"),
+    "durations": (DATES - DATES[0], "durations"),
+    "of numpy": ((DATES - DATES[0]).to_numpy(), "durations"),
+    "several": (np.column_stack([DATES, DATES]), "dates"),
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_targets_that_are_dates_or_durations_are_no_numbers(name):
+    y, what = TARGETS[name]
+    with pytest.raises(ParameterError, match=rf"the targets are {what}: .*pandas.Timedelta\(days=1\)"):
+        IVMRegressor(**QUICK).fit(X, y)
+
+
+def test_columns_of_one_name_are_named():
+    frame = pd.DataFrame(X, columns=["a", "b", "a"])
+    for given in (frame, frame.assign(b="word"), frame.mask(X > 2.0)):
+        with pytest.raises(ParameterError, match=r"2 columns with the name 'a', numbers 0, 2: .*duplicated\(\)"):
+            IVMRegressor(**QUICK).fit(given, REAL)
+        with pytest.raises(ParameterError, match="2 columns with the name 'a'"):
+            TableEncoder().fit(given)
+    kept = frame.loc[:, ~frame.columns.duplicated()]
+    assert IVMRegressor(**QUICK).fit(kept, REAL).n_features_in_ == 2
+
+
+def test_deviations_and_covariances_are_asked_for_one_by_one():
+    model = IVMRegressor(**QUICK).fit(X, REAL)
+    with pytest.raises(ParameterError, match="not both: leave out return_std"):
+        model.predict(X, return_std=True, return_cov=True)
 
 
 FORMS = {

@@ -1,5 +1,6 @@
 """Reading what the user passes as X and y."""
 
+import datetime
 from numbers import Real
 from typing import Any
 
@@ -11,7 +12,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..tables import Encoded, TableSchema, columns_of, is_frame, is_plain, out_of_place, raw_columns
+from ..tables import Encoded, TableSchema, check_names, columns_of, is_frame, is_plain, out_of_place, raw_columns
 from ..tables.writing import first_amount
 from .far import is_dask, is_far, near, read_far
 from .tasks import Grouped, are_tasks, folds_of, learn_tasks, tasks_beside
@@ -29,8 +30,8 @@ def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no ta
     estimator for a moment, as ``_folds``.
     """
     training = not (isinstance(y, str) and y == "no targets")
-    if training and not real:
-        check_labels(y)
+    if training:
+        (_check_real if real else check_labels)(y)
     labels = X.labels() if isinstance(X, Grouped) else None
     if training:
         learn_tasks(estimator, kernel, labels)
@@ -87,6 +88,8 @@ def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, r
             for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit to numbers
                 vars(estimator).pop(name, None)
         return (objects, _matching(y, len(objects), real)) if training else objects
+    if is_frame(X):
+        check_names(X)
     if isinstance(X, Encoded) or _is_table(estimator, X, training):
         return _read_table(estimator, X, y, real, training)
     if training:
@@ -227,6 +230,21 @@ def check_labels(y: object) -> None:
     if len(bad):
         raise ParameterError(
             f"row {bad[0]} of y has no label, as {len(bad)} of {len(given)} rows have none: {_WITHOUT}"
+        )
+
+
+def _check_real(y: object) -> None:
+    """Refuse targets that are dates or durations, which have no unit as numbers."""
+    if is_dask(y) or isinstance(y, str) or not (hasattr(y, "__len__") or hasattr(y, "__array__")):
+        return
+    given = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None).ravel()
+    first = next((v for v in given if not _missing(v)), None) if given.dtype.kind in "OmM" else None
+    if isinstance(first, datetime.timedelta | np.timedelta64):
+        raise ParameterError("the targets are durations: give them as numbers, y / pandas.Timedelta(days=1) in days")
+    if isinstance(first, datetime.date | np.datetime64) or type(first).__name__ == "Period":
+        raise ParameterError(
+            "the targets are dates: give numbers, such as the days from one of them, "
+            "(pandas.to_datetime(y) - pandas.Timestamp('2000-01-01')) / pandas.Timedelta(days=1)"
         )
 
 

@@ -192,6 +192,11 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         std : array of shape (n_samples,)
         cov : array of shape (n_samples, n_samples)
         """
+        if return_cov and return_std:
+            raise ParameterError(
+                "predict gives standard deviations or covariances, not both: leave out return_std; they are the roots "
+                "of the diagonal"
+            )
         if return_cov:
             latent, cov = self._latent_together(self._read(X))
             noise, own = self.likelihood_.for_new_rows(), (latent, np.diagonal(cov))
