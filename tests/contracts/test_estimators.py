@@ -291,7 +291,7 @@ def with_value(value):
 
 
 BAD = {
-    "infinity": (IVMRegressor(), *with_value(np.inf), "Row 3, column 2 .*contains infinity.*Drop or impute"),
+    "infinity": (IVMRegressor(), *with_value(np.inf), "Row 3, column 2.*contains infinity.*make it NaN; else drop"),
     "one class": (IVMClassifier(), blobs()[0], np.ones(150), "one class only.*two classes"),
     "one category": (IVMOrdinalClassifier(), blobs()[0], np.ones(150), "one class only.*two categories"),
     "gap in ordinal labels": (

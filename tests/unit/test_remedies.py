@@ -133,14 +133,14 @@ def test_values_that_are_missing_or_infinite_are_told_with_their_place_and_a_rem
     y = REAL if cls is IVMRegressor else X[:, 1] > 0
     settings = QUICK if cls is IVMRegressor else {"learn": None}
     model = cls(**settings).fit(form(X), y)
-    for value, message in ((np.nan, "NaN, and the model was fitted .*Fit to rows some of which"), (np.inf, "infinite")):
+    for value, message in ((np.nan, "NaN, and the model was fitted .*Fit to rows some of which"), (np.inf, "infinity")):
         rows = X.copy()
         rows[2, 1] = value
-        with pytest.raises(ParameterError, match=rf"^row 2, column {column} of X is {message}") as raised:
+        with pytest.raises(ParameterError, match=rf"^Row 2, column {column}: X contains {message}") as raised:
             model.predict(form(rows))
         assert not re.search(r"HistGradient|natively|Imputer", str(raised.value))
         if value == value or name == "sparse":
-            with pytest.raises(ParameterError, match=rf"^row 2, column {column} .*(make it NaN|dense array)"):
+            with pytest.raises(ParameterError, match=rf"^Row 2, column {column}: .*(make it NaN|dense array)"):
                 cls(**settings).fit(form(rows), y)
         else:
             assert np.isfinite(cls(**settings).fit(form(rows), y).predict(form(rows)[:3])[0])

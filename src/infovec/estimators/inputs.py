@@ -203,19 +203,21 @@ def _not_finite(X: Any, training: bool) -> ParameterError:
     try:
         row, column, value = _first_bad(X)
     except (TypeError, ValueError, IndexError):  # of objects
-        return ParameterError("a value of X is NaN, infinite or too large to compute with: mend it, or drop the row")
+        return ParameterError(
+            "X contains NaN, infinity or a number too large to compute with: mend it, or drop the row"
+        )
     name = str(X.columns[column]) if is_frame(X) else column
-    where = f"row {row}, column {name!r} of X"
+    where = f"Row {row}, column {name!r}: X contains"
     if value == value:
         remedy = "If it stands for a missing value, make it NaN; else" if training else "Mend it, or"
-        return ParameterError(f"{where} is infinite, or too large to compute with. {remedy} drop the row")
+        return ParameterError(f"{where} infinity, or a number too large to compute with. {remedy} drop the row")
     if training:  # dense rows with gaps are a table
         return ParameterError(
-            f"{where} is NaN, which no model takes from a sparse matrix. Give a dense array or a DataFrame, from whose "
+            f"{where} NaN, which no model takes from a sparse matrix. Give a dense array or a DataFrame, from whose "
             "missing values it learns, or drop the row"
         )
     return ParameterError(
-        f"{where} is NaN, and the model was fitted to rows without missing values, so that it cannot know what one "
+        f"{where} NaN, and the model was fitted to rows without missing values, so that it cannot know what one "
         "means. Fit to rows some of which have missing values, or put a value there, such as the median of that column "
         "in the rows of the fit"
     )
