@@ -5,6 +5,7 @@ import pytest
 from fixed import IVMClassifier, IVMOrdinalClassifier
 
 import infovec
+from infovec.errors import ParameterError
 from infovec.estimators.class_weight import class_shift
 from infovec.kernels import RBF
 from infovec.likelihoods import Probit
@@ -38,6 +39,12 @@ def test_predictions_are_those_of_bayes_for_other_frequencies(Estimator, C):
         if hasattr(model, "decision_function"):
             odds = np.log(expected) - np.log(1.0 - expected)
             np.testing.assert_allclose(model.decision_function(X), odds[:, 1] if C == 2 else odds, rtol=1e-6, atol=1e-9)
+
+
+def test_a_key_that_is_no_label_is_named():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(ParameterError, match=r"every label of y, 'fatal', 'slight': 'fatel' is none of them"):
+        IVMClassifier(n_active=5, class_weight={"fatel": 3.0}).fit(X, np.where(X[:, 0] > 0, "fatal", "slight"))
 
 
 def test_balanced_weights_predict_balanced_rows_nearly_as_the_truth_does():

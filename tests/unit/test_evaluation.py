@@ -1,6 +1,8 @@
 """Areas, Brier scores, R² and partial dependences, against loops, scikit-learn, simulation and closed forms."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy.special import expit, log_softmax, logsumexp
 from sklearn.linear_model import LogisticRegression
@@ -8,7 +10,8 @@ from sklearn.metrics import brier_score_loss, r2_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor, TableEncoder
+from infovec.errors import ParameterError
 from infovec.evaluation import ClassPredictions, classification_figures, explained_figure, judge, partial_dependence
 from infovec.evaluation.dependence import covariance, expected
 from infovec.kernels import RBF, Bias, Linear, Polynomial
@@ -175,6 +178,35 @@ def test_the_mean_over_rows_is_that_of_predictions(name):
     else:
         assert np.all(found.low <= found.high)
         assert found.low.shape == found.mean.shape
+
+
+def test_dependence_takes_frames_and_names_as_models_do():
+    frame = pd.DataFrame(
+        {"a": X[:, 0], "word": WORDS, "day": np.datetime64("2021-01-01") + np.arange(120), "b": X[:, 1]}
+    )
+    frame.loc[::7, "a"] = np.nan
+    model = IVMRegressor(n_active=25, learn=None, random_state=0).fit(frame, F)
+    encoded, last = TableEncoder.from_model(model).transform(frame[:9]), ["c", "a"]
+    expected = model.predict(frame[:9].assign(word="c")).mean()
+    for rows in (frame[:9], pl.from_pandas(frame[:9]), encoded):
+        for column, values in (("word", last), (1, last), (1, np.array([2.0, 0.0]))):
+            found = partial_dependence(model, rows, column, values, draws=20)
+            assert (found.column, found.words) == (1, ("c", "a"))
+            assert found.mean[0, 0] == pytest.approx(expected, rel=1e-9)
+    day = model.predict(frame[:9].assign(day=np.datetime64("2021-02-01"))).mean()
+    for values in (["2021-02-01"], np.array(["2021-02-01"], dtype="datetime64[D]")):
+        assert partial_dependence(model, frame[:9], "day", values).mean[0, 0] == pytest.approx(day, rel=1e-9)
+    numbers = fixed(IVMRegressor, RBF(1.5, 4.0) + Bias()).fit(frame[["b"]], F)
+    mean = numbers.predict(pd.DataFrame({"b": [0.5]}))
+    for rows in (frame[["b"]], frame[["b"]].to_numpy()):
+        assert partial_dependence(numbers, rows, "b", [0.5]).mean[0] == pytest.approx(mean)
+    for rows, column, values, message in (
+        (frame, "c", [0.0], "no column 'c'; there are 'a', 'word'"),
+        (frame, "word", ["d"], "'d' is no category of column 'word'"),
+        (frame.to_numpy(), 0, [0.0], "holds more than numbers, and X is of type ndarray: give a DataFrame"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            partial_dependence(model, rows, column, values)
 
 
 def test_covariances_have_the_variances_of_predictions():

@@ -1,11 +1,14 @@
 """What is said to users who give something else than was meant: the cause, the place and the remedy."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 
-from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor
+from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor, TableEncoder
 from infovec.errors import ParameterError
 from infovec.kernels import RBF, Bias
 from infovec.machines.plan import Plan
@@ -46,9 +49,12 @@ def test_parts_of_kernels_are_named_where_the_whole_has_no_such_parameter():
     with pytest.raises(ParameterError, match="'slope' is no parameter of Sum"):
         IVMRegressor(RBF() + Bias()).set_params(kernel__slope=2.0)
     with pytest.raises(
-        ParameterError, match=r"only begins there: to search over it, learn=None or learn=Learning\(fixed"
+        ParameterError,
+        match=r'to search over it, learn=Learning\(fixed=\["kernel.left.length_scale"\]\).*in the unit of',
     ):
         IVMRegressor().set_params(kernel__length_scale=2.0)
+    with pytest.raises(ParameterError, match=r'learn=Learning\(fixed=\["likelihood.variance"\]\)'):
+        IVMRegressor().set_params(likelihood__variance=2.0)
 
 
 def test_a_lazy_frame_is_to_be_collected():
@@ -72,6 +78,72 @@ def test_columns_in_another_order_are_named():
             ):
                 model.predict(given)
             np.testing.assert_array_equal(model.predict(given[model.feature_names_in_]), model.predict(frame))
+
+
+DATES = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(60), unit="D"))
+TARGETS = {
+    "dates": (DATES, "dates"),
+    "with zones": (DATES.dt.tz_localize("UTC"), "dates"),
+    "objects": (DATES.dt.date, "dates"),
+    "polars": (pl.Series(DATES.to_list()), "dates"),
+    "a list": (DATES.dt.date.to_list(), "dates"),
+    "durations": (DATES - DATES[0], "durations"),
+    "of numpy": ((DATES - DATES[0]).to_numpy(), "durations"),
+    "several": (np.column_stack([DATES, DATES]), "dates"),
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_targets_that_are_dates_or_durations_are_no_numbers(name):
+    y, what = TARGETS[name]
+    with pytest.raises(ParameterError, match=rf"the targets are {what}: .*pandas.Timedelta\(days=1\)"):
+        IVMRegressor(**QUICK).fit(X, y)
+
+
+def test_columns_of_one_name_are_named():
+    frame = pd.DataFrame(X, columns=["a", "b", "a"])
+    for given in (frame, frame.assign(b="word"), frame.mask(X > 2.0)):
+        with pytest.raises(ParameterError, match=r"2 columns with the name 'a', numbers 0, 2: .*duplicated\(\)"):
+            IVMRegressor(**QUICK).fit(given, REAL)
+        with pytest.raises(ParameterError, match="2 columns with the name 'a'"):
+            TableEncoder().fit(given)
+    kept = frame.loc[:, ~frame.columns.duplicated()]
+    assert IVMRegressor(**QUICK).fit(kept, REAL).n_features_in_ == 2
+
+
+def test_deviations_and_covariances_are_asked_for_one_by_one():
+    model = IVMRegressor(**QUICK).fit(X, REAL)
+    with pytest.raises(ParameterError, match="not both: leave out return_std"):
+        model.predict(X, return_std=True, return_cov=True)
+
+
+FORMS = {
+    "array": (lambda rows: rows, "1"),
+    "pandas": (lambda rows: pd.DataFrame(rows, columns=[*"abc"]), "'b'"),
+    "nullable": (lambda rows: pd.DataFrame(rows, columns=[*"abc"]).astype("Float64"), "'b'"),
+    "polars": (lambda rows: pl.DataFrame(rows, schema=[*"abc"]), "'b'"),
+    "sparse": (sparse.csr_matrix, "1"),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("cls", [IVMRegressor, GPClassifier], ids=lambda cls: cls.__name__)
+def test_values_that_are_missing_or_infinite_are_told_with_their_place_and_a_remedy_that_is_true(name, cls):
+    form, column = FORMS[name]
+    y = REAL if cls is IVMRegressor else X[:, 1] > 0
+    settings = QUICK if cls is IVMRegressor else {"learn": None}
+    model = cls(**settings).fit(form(X), y)
+    for value, message in ((np.nan, "NaN, and the model was fitted .*Fit to rows some of which"), (np.inf, "infinity")):
+        rows = X.copy()
+        rows[2, 1] = value
+        with pytest.raises(ParameterError, match=rf"^Row 2, column {column}: X contains {message}") as raised:
+            model.predict(form(rows))
+        assert not re.search(r"HistGradient|natively|Imputer", str(raised.value))
+        if value == value or name == "sparse":
+            with pytest.raises(ParameterError, match=rf"^Row 2, column {column}: .*(make it NaN|dense array)"):
+                cls(**settings).fit(form(rows), y)
+        else:
+            assert np.isfinite(cls(**settings).fit(form(rows), y).predict(form(rows)[:3])[0])
 
 
 def test_names_of_other_libraries_are_those_of_here():

@@ -371,7 +371,20 @@ def test_evidence_is_folded_away_and_columns_are_shown(tmp_path):
 def test_a_model_that_is_no_better_than_a_constant_is_told_so(tmp_path):
     y = np.random.default_rng(5).integers(2, size=160)
     fast(IVMClassifier).fit(X[:100], y[:100]).report(tmp_path / "r.html", X[100:], y[100:])
-    assert "not clearly better than class frequencies" in read(tmp_path / "r.html")[1]
+    said = read(tmp_path / "r.html")[1]
+    assert "not clearly better than class frequencies." in said
+    assert "logistic regression, which was fitted to the other test rows, fold by fold." in said
+    assert said.count("Rows are counted from 0.") == 2  # the surprising ones, and the active ones
+
+
+@pytest.mark.parametrize("cls", [IVMClassifier, IVMRegressor])
+def test_rows_and_targets_of_different_numbers_are_refused(cls, tmp_path):
+    y = F > 0 if cls is IVMClassifier else F
+    model = fast(cls).fit(X, y)
+    with pytest.raises(ParameterError, match="X_test has 160 rows, and y_test 5 targets"):
+        model.report(tmp_path / "r.html", X, y[:5])
+    with pytest.raises(ParameterError, match="X_train has 7 rows, and y_train 160 targets"):
+        model.report(tmp_path / "r.html", X, y, X_train=X[:7], y_train=y)
 
 
 def test_data_frames_lists_and_surprising_pictures(tmp_path):

@@ -7,7 +7,7 @@ from scipy.stats import nbinom
 
 from infovec import IVMRegressor
 from infovec.kernels import RBF, Bias
-from infovec.likelihoods import Poisson
+from infovec.likelihoods import Likelihood, Poisson, poisson
 from infovec.numerics.gamma import stirling_rest
 
 
@@ -108,3 +108,17 @@ def test_the_factorised_posterior_looks_before_it_learns():
     assert model.likelihood_.scatter > 0.1
     assert model.history_["theta"].shape[1] == 4
     assert model.score(X[120:], y[120:]) > 0.2  # who knows the means has 0.4
+
+
+def test_what_counts_have_by_themselves_is_computed_once_for_all_places_of_the_function(monkeypatch):
+    """Quadrature asks a hundred and fifty times; Gamma functions of counts had been half of a fit."""
+    calls = []
+    monkeypatch.setattr(poisson, "stirling_rest", lambda z: calls.append(np.shape(z)) or stirling_rest(z))
+    y, mean, var = np.arange(20.0), np.linspace(-1.0, 3.0, 20), np.full(20, 0.5)
+    found = Poisson(0.3, 0.4).tilted(y, mean, var)
+    assert len(calls) <= 6  # three, and three more for rows that are done again
+    general = Likelihood.tilted(Poisson(0.3, 0.4), y, mean, var)
+    for own, other in zip(found, general, strict=True):
+        np.testing.assert_allclose(own, other, rtol=1e-12)
+    single = Poisson(0.3, 0.4).tilted(3.0, mean, var)
+    np.testing.assert_allclose(single.log_z[7], Poisson(0.3, 0.4).tilted(y[3:4], mean[7:8], var[:1]).log_z[0])

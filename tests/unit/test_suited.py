@@ -1,5 +1,6 @@
 """Kernels that are given in other units than those of the rows: learning finds its way, or says that it has not."""
 
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -196,7 +197,7 @@ def test_columns_that_are_scaled_are_not_to_be_scaled() -> None:
     kernel = RBF(30.0) + Bias()
     for scale, said in ((1.0, False), (100.0, True)):
         model = IVMRegressor(kernel=kernel, n_active=20, learn=None, random_state=0)
-        model.fit(StandardScaler().fit_transform(X) * scale, y)
+        model.fit(StandardScaler().fit_transform(X) * scale, y / 4e4)
         assert ("StandardScaler" in _other(model)) == said
 
 
@@ -213,8 +214,28 @@ def test_nothing_is_told_where_there_is_nothing_to_explain_or_it_was_asked_for_o
         IVMRegressor(kernel=RBF() + Bias(), **settings).fit(X, noise)
         IVMRegressor(kernel=RBF(ONES) + Bias(), **settings).fit(X, y)
         IVMClassifier(kernel=RBF() + Bias(), **settings).fit(X, noise > np.median(y))
-        IVMRegressor(kernel=RBF() + Bias(), learn=None, **settings).fit(X, y)
+        IVMRegressor(kernel=RBF() + Bias(), learn=None, **settings).fit(X, y / 4e4)
+        IVMRegressor(kernel=RBF() + Bias(), learn=None, **settings).fit(X, noise)
         IVMRegressor(kernel=RBF() + Bias(), learn=fixed, **settings).fit(X, y)
+
+
+def test_a_kernel_that_cannot_explain_targets_in_their_unit_is_told_of_with_what_to_search_over() -> None:
+    """As in a search over length scales, where every candidate said the same of every row."""
+    X, y = rows(200)
+    Z = (X - ORIGIN) / UNITS
+    settings: dict[str, Any] = {"n_active": 50, "random_state": 0}
+    with pytest.warns(UserWarning, match=r"With learn=None the variance .* vary by 0\.\d+, and targets by") as told:
+        constant = IVMRegressor(kernel=RBF(2.0) + Bias(), learn=None, **settings).fit(Z, y)
+    assert constant.score(Z, y) < 0.01
+    pasted = re.search(r"Learning\(fixed=.*?\)", str(told[0].message))
+    assert pasted is not None
+    learn = eval(pasted[0], {"Learning": Learning})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert IVMRegressor(kernel=RBF(2.0) + Bias(), learn=learn, **settings).fit(Z, y).score(Z, y) > 0.8
+        in_unit = RBF(2.0, 2e9) + Bias(4e10)
+        assert IVMRegressor(kernel=in_unit, learn=None, **settings).fit(Z, y).score(Z, y) > 0.8
+        IVMRegressor(kernel=RBF(2.0) + Bias(), learn=None, target="log", **settings).fit(Z, y)
 
 
 def test_notes_of_relevances_lead_to_relevances() -> None:
@@ -229,7 +250,7 @@ def test_notes_of_relevances_lead_to_relevances() -> None:
         (None, "learn='ep'"),
         (Learning(fixed=["kernel.left.*"]), "leaves kernel.left.* as they are"),
     ):
-        found = IVMRegressor(kernel=pasted, learn=learn, n_active=50, random_state=0).fit(X, y).relevances()
+        found = IVMRegressor(kernel=pasted, learn=learn, n_active=50, random_state=0).fit(X, y / 4e4).relevances()
         assert len(found) == 0
         assert remedy in found.note
         assert "np.ones" not in found.note

@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from infovec import IVMRegressor, TableEncoder, load
 from infovec.errors import ModelFileError, ParameterError
+from infovec.onnx_export import to_onnx
 from infovec.tables import TableSchema, is_plain
 
 DAY = datetime.datetime(2020, 1, 1)
@@ -83,12 +84,15 @@ def test_new_categories_and_new_gaps():
     frame = pd.DataFrame({"colour": ["red", "blue"], "size": [1.0, 3.0], "grade": pd.Categorical([1, 2], ordered=True)})
     encoder = TableEncoder().fit(frame)
     later = pd.DataFrame({"colour": ["green", None], "size": [2.0, NAN], "grade": pd.Categorical([2, 9], ordered=True)})
-    with pytest.warns(UserWarning, match="missing values now") as said:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         found = encoder.transform(later)
-    np.testing.assert_array_equal(found, [[-1, 2.0, 1.0], [-1, 2.0, 0.5]])  # green is none of both
+    np.testing.assert_array_equal(found, [[-1, 2.0, 1.0], [-1, 2.0, -20.0]])  # green is none of both, 9 far from both
     texts = [str(one.message) for one in said]
-    assert ["columns 'size', 'grade' have missing" in text for text in texts] == [True, False]
-    assert texts[1].startswith("column 'colour' has missing values now and had none")
+    assert "1 of 2 cells of column 'grade' hold categories" in texts[0]
+    assert texts[1].startswith("column 'size' has missing")
+    assert texts[2].startswith("column 'colour' has missing values now and had none")
+    assert encoder.schema_.word(2, found[1]) == "new"
     assert encoder.schema_.word(0, found[0]) == "new"
 
 
@@ -235,6 +239,28 @@ def test_unknown_ranks_and_labels_are_told_of():
     assert "such as '9', where it knows '1', '2', '3'" in text
 
 
+@pytest.mark.parametrize("gaps", [0.1, 0.0])
+def test_a_new_rank_is_neither_a_missing_one_nor_known(gaps):
+    rng = np.random.default_rng(0)
+    sizes, place = ["S", "M", "L", "XL"], rng.integers(0, 4, 400)
+    size = pd.Categorical.from_codes(np.where(rng.random(400) < gaps, -1, place), sizes, ordered=True)
+    X = pd.DataFrame({"size": size, "z": rng.normal(size=400)})
+    y = place + np.where(X["size"].isna(), -5, 0) + 0.2 * rng.normal(size=400)
+    model = IVMRegressor(n_active=40, random_state=0).fit(X, y)
+    new = [*sizes, "XXL", None][: 5 + (gaps > 0)]
+    later = pd.DataFrame({"size": pd.Categorical(new, [*sizes, "XXL"], ordered=True), "z": 0.0})
+    with pytest.warns(UserWarning, match="ordered ones lie far from all") as told:
+        mean, std = model.predict(later, return_std=True)
+    assert len(told) == 1
+    assert "1 of 5 cells of column 'size' hold categories" in str(told[0].message)
+    assert "'XXL', where it knows 'S', 'M', 'L', ..." in str(told[0].message)
+    np.testing.assert_allclose(mean[:4], range(4), atol=0.3)
+    assert std[4] > 5 * std[:4].max()  # what is not known counts: the column is nearly all there is
+    if gaps:
+        assert mean[5] < -3
+        assert std[5] < std[4] / 5
+
+
 def test_other_columns_are_refused():
     frame = pd.DataFrame({"a": ["x", "y"], "b": [1.0, 2.0]})
     encoder = TableEncoder().fit(frame)
@@ -294,6 +320,24 @@ def test_the_encoder_of_a_model_makes_what_the_model_sees(tmp_path):
         assert encoder.feature_names_in_.tolist() == ["a", "b", "c"]
     with pytest.raises(ParameterError, match="nothing to encode"):
         TableEncoder.from_model(model.fit(frame[["c"]], np.arange(20.0)))
+
+
+@pytest.mark.parametrize("what", ["categories", "gaps"])
+def test_several_targets_of_a_table_are_saved_and_encoded(what, tmp_path):
+    frame = pd.DataFrame({"a": RNG.normal(size=120), "g": RNG.choice(["u", "v"], 120)})
+    y = np.sin(frame["a"]) + (frame["g"] == "u") + 0.1 * RNG.normal(size=120)
+    X = frame if what == "categories" else frame[["a"]].mask(np.arange(120)[:, None] % 9 == 0)
+    model = IVMRegressor(n_active=20, random_state=0).fit(X, np.c_[y, -2.0 * y])
+    model.save(tmp_path / "several.ivm")
+    loaded = load(tmp_path / "several.ivm")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    for one in (model, loaded):
+        encoder, matrix = TableEncoder.from_model(one), TableEncoder().fit_transform(X)
+        np.testing.assert_array_equal(encoder.transform(X), matrix)
+    graph = pytest.importorskip("onnxruntime").InferenceSession(to_onnx(loaded.outputs_[1]).SerializeToString())
+    np.testing.assert_allclose(graph.run(["mean"], {"X": matrix})[0], model.predict(X)[:, 1], rtol=1e-6)
+    assert not hasattr(model.fit(frame[["a"]], np.c_[y, y]), "table_")
+    assert not hasattr(model.fit(X, np.c_[y, y]).fit(frame[["a"]], y), "table_")
 
 
 @parametrize_with_checks([TableEncoder()])

@@ -501,6 +501,44 @@ def test_densities_of_models_integrate_to_one():
     assert logsumexp(log_p) + np.log(grid[1] - grid[0]) == pytest.approx(0.0, abs=1e-3)
 
 
+def prices(seed, n, noise=0.25):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2))
+    return x, np.exp(10.0 + x[:, 0] + np.sin(x[:, 1]) + noise * rng.normal(size=n))
+
+
+@pytest.mark.parametrize("target", ["log", "yeo-johnson"])
+def test_a_mean_that_the_transform_has_thrown_far_out_is_told_of_and_no_other(target, tmp_path):
+    """Of two rows among 500 one is where nobody has been: the function may be anything there."""
+    X, y = prices(0, 300)
+    wide = RBF(1.0, 16.0 if target == "log" else 100.0) + Bias(100.0)  # in the unit of the transform
+    model = IVMRegressor(kernel=wide, target=target, n_active=60, learn=None, random_state=0).fit(X, y)
+    model.save(tmp_path / "m.ivm")
+    new, targets = prices(1, 500)
+    new = np.where(np.isin(np.arange(500), [70, 300])[:, None], 12.0, new * (np.abs(new) < 2))
+    for one in (model, infovec.load(tmp_path / "m.ivm")):
+        for call in (one.predict, lambda X, one=one: one.predict(X, return_cov=True)):
+            with pytest.warns(UserWarning, match=r"row 70 \(and 1 more\) .* predict_quantiles\(X, 0\.5\)") as told:
+                call(new)
+            assert len(told) == 1
+        assert ("target='yeo-johnson'" in str(told[0].message)) == (target == "log")
+        with pytest.warns(UserWarning, match="row 70"):
+            one.score(new, targets)
+    middle = model.predict_quantiles(new[70:71], 0.5)
+    assert y.min() < middle < y.max()
+    model.predict(np.delete(new, [70, 300], axis=0))  # warnings are errors
+
+
+@pytest.mark.parametrize("noise", [0.25, 2.5])
+@pytest.mark.parametrize("target", ["log", "yeo-johnson"])
+def test_targets_over_powers_of_ten_have_large_means_by_right(target, noise):
+    X, y = prices(0, 300, noise)
+    model = IVMRegressor(target=target, n_active=60, random_state=0).fit(X, y)
+    new, _ = prices(1, 2000)
+    mean, middle = model.predict(new), model.predict_quantiles(new, 0.5)  # warnings are errors
+    assert noise < 1 or target != "log" or (mean / middle).max() > 5
+
+
 def test_the_command_line_takes_transforms(tmp_path):
     table = np.column_stack([X, Y])
     np.savetxt(tmp_path / "prices.csv", table, delimiter=",", header="a,b,c,price", comments="")

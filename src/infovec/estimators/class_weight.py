@@ -10,6 +10,8 @@ from ..errors import ParameterError
 
 __all__ = ["ClassWeight", "class_shift", "rows_told"]
 
+_SHOWN = 5  # labels
+
 ClassWeight: TypeAlias = dict[Any, float] | str | None
 """Weights by label, "balanced", or none; what a user gives may be anything else, until it is read."""
 
@@ -26,7 +28,10 @@ def rows_told(class_weight: ClassWeight, y: Array) -> Mask:
     try:
         by_class = np.array(compute_class_weight(class_weight, classes=classes, y=y), dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"class_weight must have a number for every label of y: {error}") from error
+        wrong = [key for key in class_weight if key not in classes.tolist()]
+        found = f"{wrong[0]!r} is none of them" if wrong else str(error)
+        known = ", ".join(map(repr, classes.tolist()[:_SHOWN])) + ", ..." * (len(classes) > _SHOWN)
+        raise ParameterError(f"class_weight must have a number for every label of y, {known}: {found}") from error
     if not np.all(np.isfinite(by_class) & (by_class >= 0.0)) or not by_class.any():
         raise ParameterError(f"class_weight must be numbers from 0, some of them positive, got {class_weight!r}")
     told: Mask = by_class[index] > 0.0

@@ -1,5 +1,6 @@
 """Reading what the user passes as X and y."""
 
+import datetime
 from numbers import Real
 from typing import Any
 
@@ -11,7 +12,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from .._types import Array, Floats, Foreign, Inputs, Rows
 from ..errors import ParameterError
 from ..kernels import Kernel
-from ..tables import Encoded, TableSchema, columns_of, is_frame, is_plain, out_of_place, raw_columns
+from ..tables import Encoded, TableSchema, check_names, columns_of, is_frame, is_plain, out_of_place, raw_columns
 from ..tables.writing import first_amount
 from .far import is_dask, is_far, near, read_far
 from .tasks import Grouped, are_tasks, folds_of, learn_tasks, tasks_beside
@@ -29,8 +30,8 @@ def read(estimator: object, kernel: Kernel | None, X: object, y: object = "no ta
     estimator for a moment, as ``_folds``.
     """
     training = not (isinstance(y, str) and y == "no targets")
-    if training and not real:
-        check_labels(y)
+    if training:
+        (_check_real if real else check_labels)(y)
     labels = X.labels() if isinstance(X, Grouped) else None
     if training:
         learn_tasks(estimator, kernel, labels)
@@ -87,6 +88,8 @@ def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, r
             for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit to numbers
                 vars(estimator).pop(name, None)
         return (objects, _matching(y, len(objects), real)) if training else objects
+    if is_frame(X):
+        check_names(X)
     if isinstance(X, Encoded) or _is_table(estimator, X, training):
         return _read_table(estimator, X, y, real, training)
     if training:
@@ -103,7 +106,7 @@ def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, r
             return _read_table(estimator, X, y, real, training)
         if not training and is_frame(X) and "could not convert string" in str(error):
             TableSchema.of_numbers(raw_columns(X)).encode(raw_columns(X))  # says of which column, and what to do
-        raise out_of_place(_explained(error, X, y, real), estimator, X) from error
+        raise out_of_place(_explained(error, X, y, real, training), estimator, X) from error
 
 
 def _is_table(estimator: object, X: object, training: bool) -> bool:
@@ -137,7 +140,7 @@ def _read_table(estimator: Foreign, X: Foreign, y: object, real: bool, training:
     try:
         return check_X_y(matrix, y, dtype=(np.float64, np.float32), order="C", y_numeric=real, estimator=estimator)
     except ValueError as error:
-        raise _explained(error, X, y, real) from error
+        raise _explained(error, X, y, real, training) from error
 
 
 def _check_matrix(schema: TableSchema, X: object) -> None:
@@ -168,7 +171,7 @@ def _matching(y: object, n: int, real: bool) -> Array:
     return targets
 
 
-def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueError:
+def _explained(error: ValueError, X: object, y: object, real: bool, training: bool) -> ValueError:
     """Return the error with the place of the trouble and a remedy."""
     text = str(error)
     if "could not convert string" in text and real and _is_text(y):
@@ -191,10 +194,33 @@ def _explained(error: ValueError, X: object, y: object, real: bool) -> ValueErro
             "polars; for objects use infovec.kernels.FromFunction"
         )
     if "Input X contains" in text:
-        return ParameterError(
-            f"{_place(X)}{text}\nDrop or impute such values, for example with sklearn.impute.SimpleImputer"
-        )
+        return _not_finite(X, training)
     return error
+
+
+def _not_finite(X: Any, training: bool) -> ParameterError:
+    """Return the error of the first value that is not finite, which is missing or infinite."""
+    try:
+        row, column, value = _first_bad(X)
+    except (TypeError, ValueError, IndexError):  # of objects
+        return ParameterError(
+            "X contains NaN, infinity or a number too large to compute with: mend it, or drop the row"
+        )
+    name = str(X.columns[column]) if is_frame(X) else column
+    where = f"Row {row}, column {name!r}: X contains"
+    if value == value:
+        remedy = "If it stands for a missing value, make it NaN; else" if training else "Mend it, or"
+        return ParameterError(f"{where} infinity, or a number too large to compute with. {remedy} drop the row")
+    if training:  # dense rows with gaps are a table
+        return ParameterError(
+            f"{where} NaN, which no model takes from a sparse matrix. Give a dense array or a DataFrame, from whose "
+            "missing values it learns, or drop the row"
+        )
+    return ParameterError(
+        f"{where} NaN, and the model was fitted to rows without missing values, so that it cannot know what one "
+        "means. Fit to rows some of which have missing values, or put a value there, such as the median of that column "
+        "in the rows of the fit"
+    )
 
 
 def check_labels(y: object) -> None:
@@ -206,6 +232,21 @@ def check_labels(y: object) -> None:
     if len(bad):
         raise ParameterError(
             f"row {bad[0]} of y has no label, as {len(bad)} of {len(given)} rows have none: {_WITHOUT}"
+        )
+
+
+def _check_real(y: object) -> None:
+    """Refuse targets that are dates or durations, which have no unit as numbers."""
+    if is_dask(y) or isinstance(y, str) or not (hasattr(y, "__len__") or hasattr(y, "__array__")):
+        return
+    given = np.asarray(y, dtype=object if isinstance(y, list | tuple) else None).ravel()
+    first = next((v for v in given if not _missing(v)), None) if given.dtype.kind in "OmM" else None
+    if isinstance(first, datetime.timedelta | np.timedelta64):
+        raise ParameterError("the targets are durations: give them as numbers, y / pandas.Timedelta(days=1) in days")
+    if isinstance(first, datetime.date | np.datetime64) or type(first).__name__ == "Period":
+        raise ParameterError(
+            "the targets are dates: give numbers, such as the days from one of them, "
+            "(pandas.to_datetime(y) - pandas.Timestamp('2000-01-01')) / pandas.Timedelta(days=1)"
         )
 
 
@@ -227,17 +268,15 @@ def _is_text(y: object) -> bool:
     return not isinstance(y, str) and np.asarray(y).dtype.kind in "USO"
 
 
-def _place(X: Any) -> str:
-    """Say where the first value is that is not finite."""
-    try:
-        bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
-    except (TypeError, ValueError):
-        return ""
-    if bad.ndim != 2 or not bad.any():
-        return ""
-    row, column = np.argwhere(bad)[0]
-    name = repr(X.columns[column]) if hasattr(X, "columns") else str(column)
-    return f"Row {row}, column {name} of X is not finite. "
+def _first_bad(X: Any) -> tuple[int, int, float]:
+    """Row and column of the first value that is not finite, and the value."""
+    if sparse.issparse(X):
+        X = X.tocoo()
+        k = int(np.argmin(np.isfinite(X.data)))
+        return int(X.row[k]), int(X.col[k]), float(X.data[k])
+    values = np.column_stack([raw.values for raw in raw_columns(X)]) if is_frame(X) else np.asarray(X, dtype=np.float64)
+    row, column = np.argwhere(~np.isfinite(values))[0].tolist()
+    return row, column, float(values[row, column])
 
 
 def read_weight(sample_weight: object, n: int) -> Floats | None:

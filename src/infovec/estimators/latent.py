@@ -99,6 +99,8 @@ class Latent(Fitted):
         -----
         The bias of the likelihood is not part of the latent function: with Gaussian noise the target is the latent
         function plus ``likelihood_.bias`` plus noise, with the probit a class is decided by their sum.
+        With a transform of the target, and for counts, mean and std are in the unit of the latent function, a logarithm
+        for example, and the noise in that of the target: their squares do not add up to those of ``predict``.
         """
         if return_cov:
             return self._latent_together(self._read(X))

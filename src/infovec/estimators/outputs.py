@@ -67,7 +67,7 @@ class SeveralTargets(InformativeVectorMachine):
     outputs_: list[Self]
     _shared: ClassVar[tuple[str, ...]] = (
         "outputs_", "active_", "active_vectors_", "n_samples_fit_", "fit_seconds_", "n_features_in_",
-        "feature_names_in_", "tasks_",
+        "feature_names_in_", "tasks_", "table_",
     )  # fmt: skip
     """What a model of several targets has itself."""
 

@@ -25,6 +25,7 @@ from ..numerics.residuals import normal_scores
 from ..runtime import Callback, outside
 from ..scores import Score
 from .base import Read
+from .far_means import warn_of_far_means
 from .images import Invariances
 from .inputs import read
 from .lazy import for_far_rows
@@ -191,11 +192,20 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
         std : array of shape (n_samples,)
         cov : array of shape (n_samples, n_samples)
         """
+        if return_cov and return_std:
+            raise ParameterError(
+                "predict gives standard deviations or covariances, not both: leave out return_std; they are the roots "
+                "of the diagonal"
+            )
         if return_cov:
             latent, cov = self._latent_together(self._read(X))
-            noise = self.likelihood_.for_new_rows()
-            return noise.predict(latent, np.diagonal(cov))[0], noise.covariance(latent, cov)
-        mean, std = self._target(X)
+            noise, own = self.likelihood_.for_new_rows(), (latent, np.diagonal(cov))
+            mean = noise.predict(*own)[0]
+            warn_of_far_means(self, own, mean)
+            return mean, noise.covariance(latent, cov)
+        known = self._latent(X)
+        mean, std = central(self.likelihood_, *known)
+        warn_of_far_means(self, known, mean)
         noise = self.likelihood_.for_new_rows()
         if return_std and isinstance(noise, StudentT) and noise.df <= 2.0:
             warnings.warn(
@@ -208,10 +218,6 @@ history_, stop_reason_, dtype_, moved_, n_features_in_, feature_names_in_
             row = int(np.argmax(np.isinf(mean) | np.isinf(std)))
             warnings.warn(_INFINITE.format(row=row), stacklevel=outside())
         return (mean, std) if return_std else mean
-
-    def _target(self, X: object) -> tuple[Floats, Floats]:
-        mean, var = self._latent(X)
-        return central(self.likelihood_, mean, var)
 
     @for_each_target(axis=-1)
     @for_far_rows

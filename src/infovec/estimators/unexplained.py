@@ -13,8 +13,10 @@ from sklearn.utils import _safe_indexing
 
 from .._types import Floats, Foreign
 from ..errors import InfovecError
+from ..kernels import Kernel
 from ..learning import Learning
-from ..machines.defaults import column_spreads
+from ..likelihoods import Gaussian, Laplace, StudentT, Transformed, untransformed
+from ..machines.defaults import centre_and_spread, column_spreads
 from ..runtime import StopReason, outside
 from .values import given_kernel
 
@@ -26,6 +28,8 @@ _SCALED = 3.0  # times one or less: columns of such spreads are scaled already
 _SOME = 0.3  # of what there is to explain in rows of the fit, which are known by heart; below it others are held back
 _LITTLE = 0.1  # of what there is to explain, below which another kernel is tried; more than that must come of it,
 _LESS = 0.25  # of which the one that was given explains less than this share
+_TINY = 1e-2  # of the spread of the targets: functions that vary by less explain nothing
+_LEARNED: tuple[dict[str, object], ...] = ({}, {"learn": "ep"})  # the default kernel, where the given one was not
 _CUT_SHORT = tuple(map(str, (StopReason.INTERRUPTED, StopReason.CALLBACK, StopReason.TIME)))
 _looking: ContextVar[bool] = ContextVar("looking", default=False)
 
@@ -41,7 +45,10 @@ def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: A
     sample_weight : array-like, optional
     """
     kernel = given_kernel(model.kernel)
-    if _looking.get() or kernel is None or not kernel.numeric or is_asked_for(model) or not _can_be_taken(X, model):
+    if _looking.get() or kernel is None or not kernel.numeric or not _can_be_taken(X, model):
+        return False
+    small = _smallness(model, kernel, X, y)
+    if is_asked_for(model) and not small:
         return False
     n = X.shape[0]
     some = np.random.default_rng(n).permutation(n)[:_ROWS]
@@ -52,7 +59,7 @@ def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: A
                 return False
             known, others = np.array_split(some, 2)
             given = _of_others(model, {}, X, y, sample_weight, known, others)
-            default = _of_others(model, {"kernel": None}, X, y, sample_weight, known, others)
+            default = _of_others(model, {"kernel": None, **_LEARNED[bool(small)]}, X, y, sample_weight, known, others)
     except (InfovecError, ValueError, TypeError, np.linalg.LinAlgError):  # of a part of the rows there may be no model
         return False
     told = default > _LITTLE and given < min(_LITTLE, _LESS * default)
@@ -60,11 +67,45 @@ def warn_if_unexplained(model: Foreign, X: Foreign, y: Foreign, sample_weight: A
         warnings.warn(
             f"the model says nearly the same of every row, and the default kernel does not: it explains "
             f"{default:.0%} of what there is to explain in rows held back, the kernel given {max(given, 0.0):.0%}. "
-            f"No parameters of {kernel!r} were found that suit the rows. Leave kernel=None or name the form, such as "
-            f"'rbf', for which units come from the data{_other(model)}",
+            f"{small or _unsuited(model, kernel)}",
             stacklevel=outside(),
         )
     return told
+
+
+def _unsuited(model: Foreign, kernel: Kernel) -> str:
+    return (
+        f"No parameters of {kernel!r} were found that suit the rows. Leave kernel=None or name the form, such as "
+        f"'rbf', for which units come from the data{_other(model)}"
+    )
+
+
+def _smallness(model: Foreign, kernel: Kernel, X: Foreign, y: Foreign) -> str:
+    """Say of a kernel that was left as it is that its functions vary next to nothing beside the targets; else nothing.
+
+    Function and targets are in one unit where noise is added.
+    """
+    noise, targets = model.likelihood_, np.asarray(y, dtype=object)
+    if (
+        model.learn is not None
+        or not isinstance(untransformed(noise), Gaussian | Laplace | StudentT)
+        or targets.ndim > 1
+    ):
+        return ""
+    numbers = targets.astype(np.float64)
+    spread = centre_and_spread(True, noise.transform.of(numbers) if isinstance(noise, Transformed) else numbers)[1]
+    with _alone():
+        some = model._read(_safe_indexing(X, np.linspace(0, X.shape[0] - 1, _FEWEST).astype(np.intp)))
+    K = model.kernel_(some, some)
+    varies = float(np.sqrt(max(0.0, np.mean(np.diagonal(K)) - np.mean(K))))
+    if not varies < _TINY * spread:
+        return ""
+    scales = [f"kernel.{name.replace('__', '.')}" for name in kernel.get_params() if name.endswith("length_scale")]
+    return (
+        f"With learn=None the variance of a kernel is in the unit of the targets, squared: functions of {kernel!r} "
+        f"vary by {varies:.2g}, and targets by {spread:.2g}. Give variances in that unit, or leave learn as it is; to "
+        f"search over some parameters, learn=Learning(fixed={scales})"
+    )
 
 
 def _other(model: Foreign) -> str:

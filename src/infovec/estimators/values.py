@@ -59,12 +59,16 @@ def _check_parts(setting: str, value: Parametrised, changes: dict[str, object]) 
 
 
 def _no_value(setting: str, given: object, inner: str) -> ParameterError:
-    remedy = {"kernel": "kernel=RBF() + Bias()", "likelihood": "likelihood=Gaussian()"}.get(setting)
+    remedy, fixed = {
+        "kernel": ("kernel=RBF() + Bias()", "kernel.left.length_scale"),
+        "likelihood": ("likelihood=Gaussian()", "likelihood.variance"),
+    }.get(setting, ("", ""))
     from_data = "" if given is None else " by its name"
     return ParameterError(
         f"{setting}__{inner} cannot be set: {setting} is {given!r}, whose parameters come from the data. Give it as a "
         f"value first, such as {remedy}, and set the parameters that get_params() then lists. What is learned only "
-        "begins there: to search over it, learn=None or learn=Learning(fixed=[...])"
+        f'begins there: to search over it, learn=Learning(fixed=["{fixed}"]), which learns the others; with learn=None '
+        "variances and noise are as they are given, in the unit of the target"
         if remedy and (given is None or isinstance(given, str))
         else f"{setting}__{inner} cannot be set: {setting} is {given!r}{from_data}, which has no parameters"
     )

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from .._types import Floats
+from .._types import Array, Floats
 from ..likelihoods.mixtures import centre
 from ..likelihoods.ranks import by_class
 from ..posterior import ClassPosterior, FactorisedPosterior, Posterior, ProjectedPosterior, SeparatePosterior
+from .given import column_of, rows_of, values_of
 
 __all__ = ["Dependence", "partial_dependence"]
 
@@ -33,7 +34,9 @@ class Dependence(NamedTuple):
         return float(np.max(np.ptp(self.mean, axis=0)))
 
 
-def partial_dependence(model: Any, X: Floats, column: int, values: Floats, draws: int = 0, seed: int = 0) -> Dependence:
+def partial_dependence(
+    model: Any, X: Any, column: int | str, values: Sequence[Any] | Array, draws: int = 0, seed: int = 0
+) -> Dependence:
     r"""Return the mean prediction over rows, when one column has a given value in all of them.
 
     .. math:: \mathrm{E}\Bigl[ \frac1n \sum_i \mathrm{E}[y \mid f(x_i')] \Bigr], \qquad x_{ij}' = z
@@ -45,22 +48,26 @@ def partial_dependence(model: Any, X: Floats, column: int, values: Floats, draws
     Parameters
     ----------
     model : fitted estimator
-    X : array of shape (n, p)
-        Rows as the model takes them: numbers.
-    column : int
+    X : DataFrame of pandas or polars, or array of shape (n, p)
+        Rows as ``predict`` takes them, or as ``TableEncoder`` makes them.
+    column : int or str
+        Its number, or its name.
     values : array
+        Numbers; of a table's column of categories or dates also these.
     draws : int
         Functions to be drawn for the band; none if 0.
     seed : int
     """
+    at = column_of(model, X, column)
+    X, values = rows_of(model, X), values_of(model, at, values)
     known = draws > 0 and _parts(model.posterior_) is not None
     noise = np.random.default_rng(seed).standard_normal((draws, len(X), _n_functions(model))) if known else None
     table = getattr(model, "table_", None)
-    gap = None if table is None else table.gap(column)
+    gap = None if table is None else table.gap(at)
     means, lows, highs = list[Floats](), list[Floats](), list[Floats]()
     for value in values:
         rows = X.copy()
-        rows[:, column] = value
+        rows[:, at] = value
         if gap is not None:
             rows[:, gap] = 0.0
         means.append(_predicted(model, rows).mean(axis=0))
@@ -71,8 +78,8 @@ def partial_dependence(model: Any, X: Floats, column: int, values: Floats, draws
             lows.append(low)
             highs.append(high)
     ends = (np.array(lows), np.array(highs)) if known else (None, None)
-    words = None if table is None else table.words(column, values)
-    return Dependence(column, np.asarray(values), np.array(means), ends[0], ends[1], words)
+    words = None if table is None else table.words(at, values)
+    return Dependence(at, np.asarray(values), np.array(means), ends[0], ends[1], words)
 
 
 def _predicted(model: Any, X: Floats) -> Floats:

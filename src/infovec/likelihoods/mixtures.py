@@ -7,7 +7,7 @@ from .._types import Floats
 from .base import Likelihood
 from .transformed import Transformed
 
-__all__ = ["central", "centre", "cumulative", "quantile"]
+__all__ = ["central", "centre", "cumulative", "median", "quantile"]
 
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(48)
 _WEIGHTS = _WEIGHTS / np.sqrt(np.pi)
@@ -31,13 +31,15 @@ def cumulative(likelihood: Likelihood, y: Floats, mean: Floats, var: Floats) -> 
 
 
 def centre(likelihood: Likelihood, mean: Floats, var: Floats) -> Floats:
-    """Mean of targets, or their median where noise around a transform has tails too heavy for a mean.
-
-    Noise is symmetric, so that the median is that of the latent value, taken back.
-    """
+    """Mean of targets, or their median where noise around a transform has tails too heavy for a mean."""
     if isinstance(likelihood, Transformed) and not likelihood.has_moment(1):
-        return likelihood.transform.inverse(mean + likelihood.likelihood.bias)  # type: ignore[attr-defined]
+        return median(likelihood, mean)
     return likelihood.predict(mean, var)[0]
+
+
+def median(likelihood: Transformed, mean: Floats) -> Floats:
+    """Median of targets around a transform: noise is symmetric, so that it is that of the latent value, taken back."""
+    return likelihood.transform.inverse(mean + likelihood.likelihood.bias)  # type: ignore[attr-defined]
 
 
 def central(likelihood: Likelihood, mean: Floats, var: Floats) -> tuple[Floats, Floats]:

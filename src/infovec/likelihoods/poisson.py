@@ -1,6 +1,6 @@
 """Counts."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import ClassVar
@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import betainc, gammaincc, gammaln, xlogy
 
-from .._types import Floats
+from .._types import Floats, Rows
 from ..errors import ParameterError
 from ..numerics.gamma import stirling_rest
+from ..numerics.quadrature import tilted_moments
 from ..numerics.roles import Role
 from ..numerics.transforms import IDENTITY, LOG, Transform
-from .base import Likelihood, Prediction
+from .base import Likelihood, Prediction, Tilted
 
 __all__ = ["Poisson"]
 
@@ -69,15 +70,36 @@ class Poisson(Likelihood):
         .. math:: \log p = y \, t - (y + r) \log \frac{r + y e^t}{r + y}
                   + \tfrac12 \log\frac{r}{2 \pi y (y + r)} + \delta(y + r) - \delta(r) - \delta(y).
         """
+        return self._of(y)(f)
+
+    def _of(self, y: Floats) -> Callable[[Floats], Floats]:
+        """Return ``log_prob`` of these counts: what is the same for every f is computed once for all that are asked."""
         base = np.maximum(y, 1.0)
-        off = f + self.bias - np.log(base)
+        middle = np.log(base)
         if not self.scatter:
-            return np.asarray(y * off - base * (np.exp(off) - 1.0) - (gammaln(y + 1.0) - xlogy(y, base) + base))
+            height = gammaln(y + 1.0) - xlogy(y, base) + base
+
+            def plain(f: Floats) -> Floats:
+                off = f + self.bias - middle
+                return np.asarray(y * off - base * (np.exp(off) - 1.0) - height)
+
+            return plain
         r = 1.0 / self.scatter
         height = 0.5 * np.log(r / (2.0 * np.pi * base * (base + r)))
         height = height + stirling_rest(base + r) - stirling_rest(np.asarray(r)) - stirling_rest(base)
         height = np.where(y > 0.0, height, -r * np.log1p(self.scatter))
-        return _ratio(y, base, r, off) + height
+        ratio = _ratio(y, base, r)
+        return lambda f: ratio(f + self.bias - middle) + height
+
+    def tilted(self, y: Floats, mean: Floats, var: Floats) -> Tilted:
+        y = np.atleast_1d(np.broadcast_arrays(y, mean, var)[0])
+
+        def some(rows: Rows) -> Callable[[Floats, Floats], Floats]:
+            known = self._of(y[rows, None])
+            return lambda _, f: known(f)
+
+        log_z, g, nu = tilted_moments(some(np.arange(len(y))), y, mean, var, take=some)
+        return Tilted(log_z, g, np.maximum(nu, 0.0))
 
     def sample(self, f: Floats, random: np.random.RandomState) -> Floats:
         rate = np.exp(np.minimum(f + self.bias, _LARGEST_RATE))
@@ -136,12 +158,18 @@ class Poisson(Likelihood):
             raise ParameterError(f"Poisson: targets must be counts 0, 1, 2, ...; row {row} has {float(y[row])}")
 
 
-def _ratio(y: Floats, base: Floats, r: float, t: Floats) -> Floats:
-    r"""How far a negative binomial count is below its mode, by the smaller of both shares.
+def _ratio(y: Floats, base: Floats, r: float) -> Callable[[Floats], Floats]:
+    r"""Return how far a negative binomial count is below its mode, by the smaller of both shares.
 
     .. math:: y \, t - (y + r) \log \frac{r + m e^t}{r + m} = -r \, t - (y + r) \log \frac{m + r e^{-t}}{r + m}
     """
     few = base <= r
-    share, t = np.where(few, base, r) / (base + r), np.where(few, t, -t)
-    mixed = np.log1p(share * np.expm1(np.minimum(t, _FAR))) + np.maximum(t - _FAR, 0.0)
-    return np.asarray(np.where(few, y, r) * t - (y + r) * mixed)
+    share, sign = np.where(few, base, r) / (base + r), np.where(few, 1.0, -1.0)
+    slope, total = np.where(few, y, r), y + r
+
+    def ratio(t: Floats) -> Floats:
+        t = sign * t
+        mixed = np.log1p(share * np.expm1(np.minimum(t, _FAR))) + np.maximum(t - _FAR, 0.0)
+        return np.asarray(slope * t - total * mixed)
+
+    return ratio

@@ -92,6 +92,11 @@ class Contents:
         return self.first_row + int(row) if self.test_numbers is None else int(self.test_numbers[row])
 
     @property
+    def counted(self) -> str:
+        """Say from which number on rows are counted."""
+        return f"Rows are counted from {self.first_row}."
+
+    @property
     def classes(self) -> list[str] | None:
         """Names of the classes, if the model predicts some; from lowest to highest where they have an order."""
         found = ranked(self.model)
@@ -113,6 +118,8 @@ def contents(
     for X, y, name in ((X_test, y_test, "test"), (X_train, y_train, "train")):
         if (X is None) != (y is None):
             raise ParameterError(f"{name}{'' if name == 'test' else 'ing'} rows need both: X_{name} and y_{name}")
+        if X is not None and hasattr(y, "__len__") and taken(X) != len(y):
+            raise ParameterError(f"X_{name} has {taken(X)} rows, and y_{name} {len(y)} targets: give one for each row")
     relevances, names = model_relevances(model, feature_names), column_names(model, feature_names)
     vectors = dense(first(model.active_vectors_))
     predictions = curve = None

@@ -75,7 +75,7 @@ def _table(contents: Contents, rows: Array, X: Array, answers: list[str]) -> str
         row = int(rows[k]) + contents.first_row
         lines.append([k + 1, f"{row}{marks[k]}" if marks[k] else row, told, answers[k], *cells])
     said = f"The first {len(X)} rows in order of inclusion, each with what the model predicts for it{which}."
-    return paragraph(said, soft=True) + table(head, lines, words=0)
+    return paragraph(f"{said} {contents.counted}", soft=True) + table(head, lines, words=0)
 
 
 def cell_of(model: Any, column: int, row: Array) -> str:

@@ -29,14 +29,14 @@ def surprises(contents: Contents) -> str:
     order = np.argsort(log_p, kind="stable")
     shape = picture_shape(contents.vectors, contents.image_shape)
     if shape is not None and contents.test_rows is not None:
-        return section("Most surprising test rows", _said(found), _images(contents, order[:_PICTURES], shape))
+        return section("Most surprising test rows", _said(contents, found), _images(contents, order[:_PICTURES], shape))
     head, lines = _told(contents, found, order[:_MOST])
     columns, cells = _values(contents, order[:_MOST])
     rows = [(contents.test_number(row), *line, *cell) for row, line, cell in zip(order, lines, cells, strict=False)]
-    return section("Most surprising test rows", _said(found), table(["row", *head, *columns], rows, words=0))
+    return section("Most surprising test rows", _said(contents, found), table(["row", *head, *columns], rows, words=0))
 
 
-def _said(found: ClassPredictions | NumberPredictions) -> str:
+def _said(contents: Contents, found: ClassPredictions | NumberPredictions) -> str:
     if isinstance(found, NumberPredictions):
         said = "Targets of the lowest density: outliers, wrong entries, or places where the model knows too little."
     elif found.right.all():
@@ -46,7 +46,7 @@ def _said(found: ClassPredictions | NumberPredictions) -> str:
             "Rows whose true class had the lowest probability: labels to be checked first, or rows unlike the "
             "training rows."
         )
-    return paragraph(said, soft=True)
+    return paragraph(f"{said} {contents.counted}", soft=True)
 
 
 def _told(contents: Contents, found: Any, order: Rows) -> tuple[list[str], list[tuple[str, ...]]]:

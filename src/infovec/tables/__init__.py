@@ -2,7 +2,7 @@
 
 from .columns import CategoryColumn, Column, NumberColumn
 from .encoder import TableEncoder, columns_of, out_of_place
-from .frames import is_frame, is_plain, raw_columns
+from .frames import check_names, is_frame, is_plain, raw_columns
 from .objects import is_missing
 from .raw import Raw
 from .schema import Encoded, TableSchema
@@ -15,6 +15,7 @@ __all__ = [
     "Raw",
     "TableEncoder",
     "TableSchema",
+    "check_names",
     "columns_of",
     "is_frame",
     "is_missing",

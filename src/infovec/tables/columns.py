@@ -15,6 +15,8 @@ from .remedies import recovered
 
 __all__ = ["CategoryColumn", "Column", "NumberColumn", "RankColumn", "column_from_json", "learned"]
 
+FAR: Final = 10.0
+"""Ranges of an order, by which a category that is not in it lies outside: no row is near it in a column that counts."""
 LARGEST: Final = 1e30
 """Numbers beyond this are taken for mistakes: their squares do not fit into single precision."""
 
@@ -80,18 +82,27 @@ class RankColumn:
     indicator: bool
     kind: ClassVar[str] = "rank"
 
+    @property
+    def nowhere(self) -> float:
+        """The place of categories that are not in the order: far from all that are."""
+        return -FAR * len(self.order)
+
     def encoded(self, raw: Raw) -> tuple[Floats, Any]:
-        """Return the places; a category that is not in the order counts as missing."""
+        """Return the places, and which are missing."""
         _must_be_alike(self.name, "rank", raw, ("rank", "text", "label"))
         codes = coded(raw, self.order)
-        return np.where(codes < 0, self.fill, codes.astype(np.float64)), codes < 0
+        missing = codes == -2
+        return np.select([missing, codes == -1], [self.fill, self.nowhere], codes).astype(np.float64), missing
 
     def raw(self, values: Floats, missing: Mask) -> Raw:
         """Return the column as it came, from the numbers of the model."""
-        return Raw(self.name, "rank", np.where(missing, -1, values).astype(np.intp), self.order, listed=True)
+        codes = np.where(missing | (values == self.nowhere), -1, values)
+        return Raw(self.name, "rank", codes.astype(np.intp), self.order, listed=True)
 
     def written(self, value: float) -> str | None:
         """Return the category at a place; None between two of them."""
+        if value == self.nowhere:
+            return "new"
         return self.order[int(value)] if value == round(value) and 0 <= value < len(self.order) else None
 
 

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .._types import Array, Floats, Foreign, Rows
 from ..errors import ParameterError
-from .frames import is_frame, raw_columns
+from .frames import check_names, is_frame, raw_columns
 from .raw import Raw
 from .schema import TableSchema
 
@@ -23,7 +23,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     dates, days for durations and times of day; the place of ordered categories (a pandas Categorical with
     ``ordered=True``); and the number of any other category, in the order of their names. A missing number is replaced
     by the median and a missing category by the commonest, and a further column, after all others, says where that was.
-    A category that is new is -1.
+    A category that is new is -1, and far below zero if categories are ordered.
 
     Attributes
     ----------
@@ -140,7 +140,9 @@ def out_of_place(error: ValueError, estimator: object, X: Foreign) -> ValueError
 
 def columns_of(estimator: object, X: object, training: bool) -> list[Raw]:
     """Return the columns of a table; the estimator learns their number and names, or compares them."""
-    if not is_frame(X):
+    if is_frame(X):
+        check_names(X)
+    else:
         X = check_array(X, dtype=np.float64, ensure_all_finite=False, estimator=estimator, input_name="X")
     try:
         validate_data(estimator, X, reset=training, skip_check_array=True)

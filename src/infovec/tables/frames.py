@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from .._types import Array, Floats, Foreign
+from ..errors import ParameterError
 from .objects import nested, of_objects
 from .raw import Kind, Raw
 
-__all__ = ["is_frame", "is_plain", "raw_columns"]
+__all__ = ["check_names", "is_frame", "is_plain", "raw_columns"]
 
 _DAY = 86400.0e6  # microseconds
 
@@ -44,6 +45,18 @@ def raw_columns(X: Foreign) -> list[Raw]:
     if library == "polars":
         return [_of_polars(column.name, column) for column in X.get_columns()]
     return [_of_numbers(f"x{j}", X[:, j]) for j in range(X.shape[1])]
+
+
+def check_names(X: Foreign) -> None:
+    """Refuse a frame two columns of which have one name."""
+    names = [str(name) for name in X.columns]
+    again = next((name for j, name in enumerate(names) if name in names[:j]), None)
+    if again is not None:
+        places = [j for j, name in enumerate(names) if name == again]
+        raise ParameterError(
+            f"X has {len(places)} columns with the name {again!r}, numbers {', '.join(map(str, places))}: give each a "
+            "name of its own, or keep the first of them with X.loc[:, ~X.columns.duplicated()]"
+        )
 
 
 def _of_numbers(name: str, values: Array, kind: Kind = "number") -> Raw:

@@ -12,10 +12,14 @@ _SHOWN = 3
 
 
 def strange(column: Column, raw: Raw) -> str:
-    """Say of a column that most of its categories are unknown, or known in other spelling; nothing of other columns."""
+    """Say of a column that some or most of its categories are unknown, or known in other spelling; else nothing.
+
+    Every one that is missing in an order is told of: those who order categories have listed them all.
+    """
     if not isinstance(column, CategoryColumn | RankColumn):
         return ""
-    known = column.categories if isinstance(column, CategoryColumn) else column.order
+    ordered = isinstance(column, RankColumn)
+    known = column.order if isinstance(column, RankColumn) else column.categories
     counts, places = raw.counts(), frozenset(known)
     unseen = {word: n for word, n in counts.items() if word not in places}
     if not unseen:
@@ -23,14 +27,14 @@ def strange(column: Column, raw: Raw) -> str:
     alike = {_plain(word): word for word in known}
     respelt = [word for word in unseen if _plain(word) in alike]
     cells, total = sum(unseen.values()), sum(counts.values())
-    if not respelt and (cells < _LEAST or cells <= _SHARE * total):
+    if not ordered and not respelt and (cells < _LEAST or cells <= _SHARE * total):
         return ""
-    example = max(respelt or unseen, key=lambda word: unseen[word])
-    shown = [alike[_plain(example)]] if respelt else known[:_SHOWN]
+    examples = sorted(respelt or unseen, key=lambda word: -unseen[word])[: _SHOWN if ordered else 1]
+    shown = [alike[_plain(examples[0])]] if respelt else known[:_SHOWN]
     more = ", ..." if not respelt and len(known) > _SHOWN else ""
     return printable(
         f"{cells} of {total} cells of column {column.name!r} hold categories that were not there when the model was "
-        f"fitted, such as {example!r}, where it knows {', '.join(map(repr, shown))}{more}"
+        f"fitted, such as {', '.join(map(repr, examples))}, where it knows {', '.join(map(repr, shown))}{more}"
     )
 
 
