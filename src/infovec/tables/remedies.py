@@ -2,11 +2,22 @@
 
 import re
 
+import numpy as np
+
 from ..plain import printable
 from .raw import Raw
-from .writing import are_amounts, are_dates, are_numbers, are_with_commas, first_amount, has_decimal_comma
+from .writing import (
+    are_amounts,
+    are_dates,
+    are_numbers,
+    are_with_commas,
+    first_amount,
+    has_decimal_comma,
+    is_amount,
+    odd_among_numbers,
+)
 
-__all__ = ["as_written", "recovered"]
+__all__ = ["as_written", "mostly_numbers", "recovered"]
 
 
 def as_written(raw: Raw, mixed: bool = False) -> str:
@@ -40,22 +51,47 @@ def recovered(raw: Raw, mixed: bool = False) -> str:
         return ""
     if said := as_written(raw, mixed):
         return said
-    marks = "[^0-9A-Za-z.-]" if first_amount(counts) is not None or any(map(has_decimal_comma, counts)) else ""
-    lost = [word for word in counts if not are_numbers([re.sub(marks, "", word) if marks else word])]
-    invented = [word for word in counts if word not in lost and not _is_amount(word)]
-    if len(lost) == len(counts) or invented:
+    lost, line = _coerced(raw, mixed)
+    if not line:
         return ""
     cells, example = sum(counts[word] for word in lost), max(lost, key=lambda word: counts[word])
-    series = _without(raw, marks, mixed) if marks else f"pandas.to_numeric({_texts(raw)})"
     return (
         f"{cells} of its {sum(counts.values())} cells {'is' if cells == 1 else 'are'} no number (such as "
-        f"{printable(repr(example))}), and will be missing after X[{raw.name!r}] = {series[:-1]}, "
-        'errors="coerce"), which makes numbers of the others' + ", should commas stand between thousands" * bool(marks)
+        f"{printable(repr(example))}), and will be missing after {line}"
     )
 
 
-def _is_amount(word: str) -> bool:
-    return are_numbers([word]) or are_amounts([word]) or has_decimal_comma(word)
+def mostly_numbers(raw: Raw) -> str:
+    """Say of texts most of which are written as numbers where the first is that is not; nothing of other texts."""
+    counts = raw.counts()
+    odd = odd_among_numbers(counts)
+    if not odd:
+        return ""
+    row = int(np.argmax(np.isin(raw.values, [raw.words.index(word) for word in odd])))
+    total, cells = sum(counts.values()), sum(counts[word] for word in odd)
+    lost, line = _coerced(raw, mixed=False)
+    missing = sum(counts[word] for word in lost)
+    return (
+        f"{total - cells} of {total} cells are written as numbers, and {cells} {'is' if cells == 1 else 'are'} not: "
+        f"row {row} has {printable(repr(raw.words[int(raw.values[row])]))}"
+        + (f". {missing} will be missing after {line}" if line else "")
+    )
+
+
+def _coerced(raw: Raw, mixed: bool) -> tuple[list[str], str]:
+    """Texts that are no numbers, and the line that makes numbers of all others; none where none or no way is seen."""
+    counts = raw.counts()
+    marked = first_amount(counts) is not None or any("," in word and has_decimal_comma(word) for word in counts)
+    marks = "[^0-9A-Za-z.-]" if marked else ""
+    lost = [word for word in counts if not are_numbers([re.sub(marks, "", word) if marks else word])]
+    invented = [word for word in counts if word not in lost and not is_amount(word)]
+    if len(lost) == len(counts) or invented:
+        return lost, ""
+    series = _without(raw, marks, mixed) if marks else f"pandas.to_numeric({_texts(raw)})"
+    return lost, (
+        f'X[{raw.name!r}] = {series[:-1]}, errors="coerce"), which makes numbers of the others'
+        + ", should commas stand between thousands" * bool(marks)
+    )
 
 
 def _without(raw: Raw, marks: str, mixed: bool) -> str:

@@ -15,7 +15,7 @@ from ..runtime import outside
 from .columns import CategoryColumn, Column, NumberColumn, column_from_json, column_to_json, learned
 from .iso import days_of, share_of_dates
 from .raw import Raw
-from .remedies import as_written
+from .remedies import as_written, mostly_numbers
 from .unseen import strange
 from .writing import are_numbers
 
@@ -60,13 +60,9 @@ class TableSchema:
             )
         told = {raw.name for raw in dates}
         for _, raw in words:
-            if raw.name not in told and (remedy := _as_numbers(raw)):
+            if raw.name not in told and (said := _of_numbers(raw)):
                 told.add(raw.name)
-                _warn(
-                    f"column {raw.name!r} holds texts such as {printable(repr(raw.words[0]))}, and is taken for "
-                    f"categories, nothing between one and another. {remedy}; if they are categories, say so by "
-                    f'X[{raw.name!r}].astype("category")'
-                )
+                _warn(f'{said}; if they are categories, say so by X[{raw.name!r}].astype("category")')
         names = [
             raw.name
             for column, raw in words
@@ -227,10 +223,19 @@ class Encoded:
         return Encoded(self.matrix[rows[0] if isinstance(rows, tuple) else rows], self.schema)
 
 
-def _as_numbers(raw: Raw) -> str:
-    """How to make texts into the numbers or dates that they are written for; nothing where they may be categories."""
+def _of_numbers(raw: Raw) -> str:
+    """Say of texts that they, or most, are written for numbers or dates; nothing where they may be categories."""
+    if raw.listed:
+        return ""
+    name = f"column {raw.name!r}"
     few = _FEW if are_numbers(raw.words) else 1
-    return "" if raw.listed or len(raw.words) <= few else as_written(raw)
+    if len(raw.words) > few and (remedy := as_written(raw)):
+        return (
+            f"{name} holds texts such as {printable(repr(raw.words[0]))}, and is taken for categories, nothing between "
+            f"one and another. {remedy}"
+        )
+    odd = mostly_numbers(raw)
+    return f"{name} is taken for categories, nothing between one and another, as {odd}" if odd else ""
 
 
 def _listed(names: Sequence[str]) -> str:

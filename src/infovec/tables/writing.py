@@ -2,8 +2,21 @@
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
-__all__ = ["are_amounts", "are_dates", "are_numbers", "are_with_commas", "first_amount", "has_decimal_comma"]
+__all__ = [
+    "are_amounts",
+    "are_dates",
+    "are_numbers",
+    "are_with_commas",
+    "first_amount",
+    "has_decimal_comma",
+    "is_amount",
+    "odd_among_numbers",
+]
+
+HANDFUL: Final = 5
+"""Different numbers among which a word may be one more code, such as "other" beside 1 to 5."""
 
 _DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+|[-+]?\d+")
@@ -43,6 +56,21 @@ def are_with_commas(words: Iterable[str]) -> bool:
     """Whether words are numbers, some with a comma that may be a decimal one."""
     words = list(words)
     return any("," in word for word in words) and all(map(has_decimal_comma, words))
+
+
+def is_amount(word: str) -> bool:
+    """Whether people read a word as a number, with a currency sign, thousands separators or a decimal comma."""
+    return _is_number(word) or _AMOUNT.fullmatch(word) is not None or has_decimal_comma(word)
+
+
+def odd_among_numbers(words: Iterable[str]) -> list[str]:
+    """Return those of different words that are no numbers, where most are: nothing where all are, or none belongs.
+
+    A word among a handful of numbers may be one more code.
+    """
+    words = list(words)
+    odd = [word for word in words if not is_amount(word)]
+    return odd if len(words) - len(odd) > max(HANDFUL, len(odd)) else []
 
 
 def _is_number(word: str) -> bool:
