@@ -31,7 +31,7 @@ from .program import command_with
 from .reporting import check_report, write_report
 from .room import check_room
 from .screen import Screen, Tell
-from .tables import Training, reading_of, training
+from .tables import Training, reading_of, training, with_columns
 
 __all__ = ["run"]
 
@@ -82,6 +82,7 @@ def _read(screen: Screen, data: tuple[str, ...], options: dict[str, Any]) -> tup
     """Read the table, and say what was found in it."""
     with open_sources(data, reading_of(options)) as opened, screen.work("reading") as tell:
         room = _ROOM * memory_limit(options["memory"])
+        options = with_columns(opened, options)
         table = training(opened, options)
         source = table.source
         try:
@@ -153,7 +154,7 @@ def _found(gathered: Gathered) -> str:
     if target.task == "regress":
         what = f"numbers, from {target.y.min():g} to {target.y.max():g}"
     else:
-        labels = np.unique(target.y).tolist()
+        labels = target.categories or np.unique(target.y).tolist()
         shown = ", ".join(map(printable, labels[:6])) + (" ..." if len(labels) > 6 else "")
         what = f"{len(labels)} {'ordered ' if target.task == 'ordinal' else ''}classes ({shown})"
     return f"{n} rows, {p} columns; target {table.target!r}: {what} (--task, if it is something else)"

@@ -22,6 +22,7 @@ from ..plain import printable, without_formula
 from .cells import cells, text, with_cells
 from .model import Model, load_model
 from .outputs import check_outputs
+from .parameters import picked
 from .screen import Screen
 from .table import Encoder
 from .tables import as_fitted, reading_of
@@ -58,13 +59,14 @@ def run(
     if proba and loaded.table.task == "regress":
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")
     columns, rows = Columns(loaded, proba, std), 0
-    _check_kept(keep, columns.names)
     with (
         open_source(data, reading_of(options, loaded)) as opened_table,
         screen.work("predicting") as tell,
         screen.warnings(),
     ):
         source = as_fitted(opened_table, loaded)
+        keep = picked(keep, source.columns)
+        _check_kept(keep, columns.names)
         wanted = with_cells(loaded.table.wanted(with_target=False), keep, tuple(loaded.dates))
         source.require(keep)
         encode, blocks = Encoder(loaded.table, source.name), source.blocks(wanted)

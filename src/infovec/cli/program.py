@@ -75,7 +75,9 @@ def command_with(options: Mapping[str, Sequence[str]]) -> str:
             old = given[at].partition("=")[2] or given[at + 1]
             del given[at : at + 1 + ("=" not in given[at])]
             named = [old, *named] if option in _LISTS else named
-        given += [option, ",".join(named)]
+        plain = [name for name in named if "," not in name]
+        for value in [*(name for name in named if "," in name), *([",".join(plain)] if plain else [])]:
+            given += [option, value]
     return shlex.join(["infovec", *given])
 
 

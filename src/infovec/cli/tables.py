@@ -10,10 +10,12 @@ from ..datasets.held_back import Learned
 from ..datasets.sketch import Overlap, Sketch, Sketched
 from ..datasets.through import WithTargets
 from .model import Model
+from .parameters import picked
 from .screen import Screen
 
-__all__ = ["Training", "as_fitted", "reading_of", "training", "warn_of_overlap", "with_targets"]
+__all__ = ["Training", "as_fitted", "reading_of", "training", "warn_of_overlap", "with_columns", "with_targets"]
 
+_LISTS = ("categorical", "drop", "dates")
 _TOO_MANY = 0.01  # share of rows that the model was fitted to, from which figures on them are too good
 
 
@@ -25,6 +27,11 @@ def reading_of(options: dict[str, Any], model: Model | None = None) -> Reading:
     if thousands is None and model is not None and model.thousands != decimal:
         thousands = model.thousands
     return Reading(options["delimiter"], options["encoding"], not options["no_header"], decimal, thousands)
+
+
+def with_columns(source: Source, options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with the names of columns that their values list, as the table has them."""
+    return {**options, **{name: picked(options[name], source.columns) for name in _LISTS}}
 
 
 class Training(NamedTuple):
@@ -63,8 +70,9 @@ def _forms(dates: tuple[str, ...], given: tuple[str, ...]) -> dict[str, str | No
     for text in given:
         name, named, form = text.partition("=")
         if named and "%" not in name:
-            own[name] = form
-        elif common is None:
+            if own.setdefault(name, form) != form:
+                raise click.UsageError(f"--date-format {name}={own[name]} and {text}: a column is written in one way")
+        elif common in (None, text):
             common = text
         else:
             raise click.UsageError(f"--date-format {common} and {text}: say of which column, as in {dates[0]}={text}")

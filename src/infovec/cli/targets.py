@@ -6,6 +6,7 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import DataError
+from .parameters import picked
 from .pile import Codes
 from .table import LARGEST
 from .words import are_amounts, spelling
@@ -33,7 +34,7 @@ def read_target(values: Floats | Codes, task: str | None, order: tuple[str, ...]
     task : str, optional
         None finds it: words and few different whole numbers are classes, others numbers.
     order : tuple of str
-        Ordered classes, lowest first; empty where nothing was said.
+        Ordered classes, lowest first, as ``--order`` lists them; empty where nothing was said.
     name : str
         Of the column.
     """
@@ -85,6 +86,7 @@ def labels(words: tuple[str, ...]) -> Array:
 
 def _categories(found: Array, order: tuple[str, ...], name: str) -> list[Any] | None:
     if order:
+        order = picked(order, list(map(str, found.tolist())))
         given = labels(order)
         if given.dtype.kind != found.dtype.kind:
             given = np.array(order)
@@ -95,6 +97,6 @@ def _categories(found: Array, order: tuple[str, ...], name: str) -> list[Any] | 
     if found.dtype.kind == "U" and len(found) > 2:
         raise DataError(
             f"the order of {', '.join(found[:5].tolist())} is not known: name the categories from lowest to highest, "
-            f"--order {','.join(found[:5].tolist())}"
+            "for example --order low,middle,high"
         )
     return None
