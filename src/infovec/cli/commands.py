@@ -36,6 +36,12 @@ def _reading(command: _F) -> _F:
             type=click.Choice([",", ".", "'", "space"]),
             help="Mark that may stand between thousands, as in 1,234.5; none if not given.",
         ),
+        option(
+            "--missing",
+            multiple=True,
+            metavar="WORD",
+            help="Cell of text files that stands for a missing value, beside NA, null and the like (repeatable).",
+        ),
         option("--decimal", type=click.Choice([".", ","]), help="Mark before decimals; found if not given."),
         option("--no-header", is_flag=True, help="The first line is a row; columns are named 1, 2, 3 ..."),
         option("--encoding", default="utf-8", show_default=True, help="Of text files."),

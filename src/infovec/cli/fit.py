@@ -66,7 +66,9 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
         model.set_params(callback=None)
         seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
         origin = _provenance(data, seconds, plan, certificate)
-        fitted = Model(model, gathered.table, origin, table.forms, table.sketch, options["thousands"])
+        fitted = Model(
+            model, gathered.table, origin, table.forms, table.sketch, options["thousands"], options["missing"]
+        )
         save_model(fitted, output)
     judged = None if table.learned is None else _judged(screen, fitted, table.learned)
     if options["report"]:

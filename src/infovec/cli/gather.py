@@ -17,7 +17,7 @@ from ..tables import CategoryColumn, Column, Encoded, NumberColumn, TableSchema
 from .pile import Codes, Pile, on_disk
 from .table import Table, check_size
 from .targets import Target, read_target
-from .words import Obstacle, obstacle, spelling, undecided
+from .words import Obstacle, Seen, beside_numbers, obstacle, spelling, undecided, unread
 
 __all__ = ["Choices", "Gathered", "gather"]
 
@@ -69,10 +69,11 @@ def gather(source: Source, choices: Choices, tell: Callable[[int], None], room: 
             rows.add(block)
             tell(rows.count)
     except CellError as error:
-        raise DataError(f"{error}. {_remedy(error, choices.target)}") from error
+        raise DataError(f"{error}. {_remedy(error, choices.target, source.marks is not None)}") from error
     if not rows.count:
         raise DataError(f"{source.name} has no rows")
-    target = read_target(rows.targets(), choices.task or source.task, choices.order, choices.target)
+    task = choices.task or source.task
+    target = read_target(rows.targets(), task, choices.order, choices.target, source.marks is not None)
     return rows.gathered(choices, target)
 
 
@@ -80,8 +81,7 @@ def _wanted(source: Source, kinds: dict[str, Kind], choices: Choices) -> Wanted:
     target = choices.target
     task = choices.task or source.task
     if task == "regress" and kinds[target] == "word":
-        first = next(source.blocks(Wanted((), (), target, "word")), None)
-        cause = spelling(first.target if first is not None and isinstance(first.target, list) else ())
+        cause = unread(_first_labels(source, target), source.marks is not None)
         remedy = f": {cause}" if cause else "; --task classify"
         raise DataError(f"{source.name}: target {target!r} holds words, so it cannot be regressed{remedy}")
     left_out = {target, *choices.drop}
@@ -95,21 +95,30 @@ def _wanted(source: Source, kinds: dict[str, Kind], choices: Choices) -> Wanted:
     )  # fmt: skip
 
 
-def _remedy(error: CellError, target: str) -> str:
+def _remedy(error: CellError, target: str, is_text: bool) -> str:
     column = error.column
     if cause := spelling((error.cell,)):
         return cause
     if column == target:
         return "If the target is a class, say --task classify"
-    return f"Mend the cell, or say --categorical {column!r} if the column holds words, or --drop {column!r}"
+    missing = f", or --missing {error.cell!r} if it stands for a missing value" if is_text else ""
+    return f"Mend the cell, or say --categorical {column!r} if the column holds words, or --drop {column!r}{missing}"
+
+
+def _first_labels(source: Source, target: str) -> Codes:
+    labels, block = Codes(), next(source.blocks(Wanted((), (), target, "word")), None)
+    if block is not None and isinstance(block.target, list):
+        labels.add(block.target, block.place)
+    return labels
 
 
 class _Rows:
     """What was read so far."""
 
     def __init__(self, source: Source, wanted: Wanted, room: float) -> None:
-        self.name, self.columns = source.name, tuple(source.columns)
+        self.name, self.columns, self.marks = source.name, tuple(source.columns), source.marks
         self.wanted, self.count, self.room = wanted, 0, room
+        self.notes = list[str]()
         self._pile: Pile | None = None
         self._sparse: list[Any] = []
         self._codes = [Codes() for _ in wanted.words]
@@ -128,7 +137,7 @@ class _Rows:
         else:
             self._add_numbers(block)
         for name, codes, words in zip(self.wanted.words, self._codes, block.words, strict=True):
-            codes.add(words)
+            codes.add(words, block.place)
             self._note_missing(block, name, [i for i, word in enumerate(words) if word is None])
         self.count += len(block)
 
@@ -149,7 +158,7 @@ class _Rows:
     def _add_target(self, block: Block) -> None:
         if isinstance(block.target, list):
             gap = next((i for i, label in enumerate(block.target) if label is None), None)
-            self._labels.add(block.target)
+            self._labels.add(block.target, block.place)
         else:
             values = np.asarray(block.target)
             gap = next(iter(np.flatnonzero(np.isnan(values)).tolist()), None)
@@ -166,7 +175,7 @@ class _Rows:
 
     def gathered(self, choices: Choices, target: Target) -> Gathered:
         """Return all rows, filled, in the units of the table."""
-        notes = list[str]()
+        notes = self.notes
         empty = {name for name, (count, _) in self._missing.items() if count == self.count}
         notes += [f"column {name!r} has no values and is left out" for name in sorted(empty)]
         if len(empty) == len(self.wanted.numbers) + len(self.wanted.words):
@@ -197,8 +206,11 @@ class _Rows:
             if name in empty:
                 continue
             words, own = collected.sorted()
-            if name not in choices.categorical and (one := obstacle(name, words, self.count)):
+            seen = Seen(collected.counts(), collected.places, self.count, self.marks)
+            if name not in choices.categorical and (one := obstacle(name, seen)):
                 unclear.append(one)
+            elif name not in choices.categorical and (said := beside_numbers(name, seen)):
+                self.notes.append(said)
             commonest = int(np.argmax(np.bincount(own[own >= 0], minlength=len(words))))
             found[name] = CategoryColumn(name, "text", words, commonest, name in self._missing)
             codes.append(own)

@@ -19,7 +19,7 @@ from .table import Table
 
 __all__ = ["Model", "as_list", "in_units", "load_model", "n_active", "own_units", "save_model"]
 
-_TABLE, _DATES, _SKETCH, _THOUSANDS = "table", "dates", "fingerprint", "thousands"
+_TABLE, _DATES, _SKETCH, _THOUSANDS, _MISSING = "table", "dates", "fingerprint", "thousands", "missing"
 _ESTIMATORS = {"classify": "IVMClassifier", "regress": "IVMRegressor", "ordinal": "IVMOrdinalClassifier"}
 
 
@@ -32,6 +32,7 @@ class Model(NamedTuple):
     dates: Mapping[str, str | None] = MappingProxyType({})  # columns of dates, and how they are written if known
     sketch: Sketch | None = None  # of the rows it was fitted to
     thousands: str | None = None  # mark between thousands, by its name
+    missing: tuple[str, ...] = ()  # cells that stand for a missing value, beside those that always do
 
 
 def save_model(model: Model, path: str) -> None:
@@ -41,6 +42,8 @@ def save_model(model: Model, path: str) -> None:
         extra[_SKETCH] = model.sketch.to_json()
     if model.thousands is not None:
         extra[_THOUSANDS] = model.thousands
+    if model.missing:
+        extra[_MISSING] = list(model.missing)
     model.estimator.save(path, extra=extra, provenance=model.provenance)
 
 
@@ -70,7 +73,10 @@ def load_model(path: str, of_python: bool = False) -> Model:
         dates, sketch = _dates(content.extra.get(_DATES, {}), table), _sketch(content.extra.get(_SKETCH))
         thousands = content.extra.get(_THOUSANDS)
         must(thousands in (None, *THOUSANDS), "the thousands", f"one of {', '.join(THOUSANDS)}", thousands)
-    return Model(content.model, table, content.provenance, dates, sketch, thousands)
+        missing = content.extra.get(_MISSING, [])
+        fits = isinstance(missing, list) and all(isinstance(word, str) for word in missing)
+        must(fits, "the words for missing values", "a list of words", missing)
+    return Model(content.model, table, content.provenance, dates, sketch, thousands, tuple(missing))
 
 
 def _known_table(estimator: Any) -> Table | None:

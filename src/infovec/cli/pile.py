@@ -2,16 +2,20 @@
 
 import tempfile
 from array import array
+from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from .._types import Array, Floats, Rows
 from ..runtime import reserve
+from ..tables.writing import is_amount
 
 __all__ = ["Codes", "Pile", "on_disk"]
 
 _DISK_GROWTH = 1.5
+_PLACES = 3  # of words that are no numbers
 _COPIED = 1 << 16  # rows at a time
 _GROWTH = 1.1  # a block of memory of this size is moved by the system without a copy
 
@@ -75,16 +79,34 @@ def on_disk(shape: tuple[int, int], dtype: type[np.floating[Any]] = np.float32) 
 
 
 class Codes:
-    """Words that are collected as numbers; -1 where one is missing."""
+    """Words that are collected as numbers; -1 where one is missing.
+
+    Attributes
+    ----------
+    places : mapping from word to str
+        Where the first few are that nobody reads as numbers.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
         self._codes = array("i")
+        self.places: dict[str, str] = {}
 
-    def add(self, words: list[str | None]) -> None:
-        """Append words."""
-        known = self._known
+    def add(self, words: list[str | None], place: Callable[[int], str] = str) -> None:
+        """Append words, which stand in these places."""
+        known, before = self._known, len(self._known)
         self._codes.extend(-1 if word is None else known.setdefault(word, len(known)) for word in words)
+        for word in islice(known, before, None):
+            if len(self.places) == _PLACES:
+                break
+            if not is_amount(word):
+                self.places[word] = place(words.index(word))
+
+    def counts(self) -> dict[str, int]:
+        """Return how often each word occurs, sorted."""
+        words, own = self.sorted()
+        found = np.bincount(own[own >= 0], minlength=len(words))
+        return dict(zip(words, found.tolist(), strict=True))
 
     def sorted(self) -> tuple[tuple[str, ...], Rows]:
         """Return all words that occur, sorted, and the place of every row's word among them."""

@@ -18,6 +18,7 @@ __all__ = ["Program", "command_with"]
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _DEBUG, _GIVEN = "infovec.debug", "infovec.arguments"
 _LISTS = ("--drop", "--dates")  # options that name columns
+_REPEATED = "--missing"  # one that has one word each time
 
 
 def _note(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -70,6 +71,9 @@ def command_with(options: Mapping[str, Sequence[str]]) -> str:
     given = list(click.get_current_context().find_root().meta[_GIVEN])
     for option, values in options.items():
         at = next((i for i, text in enumerate(given) if text == option or text.startswith(f"{option}=")), None)
+        if option == _REPEATED:
+            given += [text for value in dict.fromkeys(values) for text in (option, value)]
+            continue
         named = list(dict.fromkeys(values)) if option in _LISTS else [values[0]]
         if at is not None:
             old = given[at].partition("=")[2] or given[at + 1]

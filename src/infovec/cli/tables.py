@@ -20,13 +20,14 @@ _TOO_MANY = 0.01  # share of rows that the model was fitted to, from which figur
 
 
 def reading_of(options: dict[str, Any], model: Model | None = None) -> Reading:
-    """Return how text is to be read; marks between thousands are those of the model's table unless others are said."""
+    """Return how text is to be read: as the table of the model was, unless it is said otherwise."""
     decimal, thousands = options["decimal"], options["thousands"]
     if thousands is not None and thousands == decimal:
         raise click.UsageError(f"--decimal {decimal} and --thousands {thousands}: one mark cannot be both")
     if thousands is None and model is not None and model.thousands != decimal:
         thousands = model.thousands
-    return Reading(options["delimiter"], options["encoding"], not options["no_header"], decimal, thousands)
+    missing = (*(() if model is None else model.missing), *options["missing"])
+    return Reading(options["delimiter"], options["encoding"], not options["no_header"], decimal, thousands, missing)
 
 
 def with_columns(source: Source, options: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from ..errors import DataError
 from .parameters import picked
 from .pile import Codes
 from .table import LARGEST
-from .words import are_amounts, spelling
+from .words import spelling, unread
 
 __all__ = ["MANY", "Target", "found_task", "labels", "read_target"]
 
@@ -25,7 +25,9 @@ class Target(NamedTuple):
     categories: list[Any] | None  # of ordered classes, lowest first
 
 
-def read_target(values: Floats | Codes, task: str | None, order: tuple[str, ...], name: str) -> Target:
+def read_target(
+    values: Floats | Codes, task: str | None, order: tuple[str, ...], name: str, is_text: bool = True
+) -> Target:
     """Return targets as the task wants them.
 
     Parameters
@@ -37,13 +39,14 @@ def read_target(values: Floats | Codes, task: str | None, order: tuple[str, ...]
         Ordered classes, lowest first, as ``--order`` lists them; empty where nothing was said.
     name : str
         Of the column.
+    is_text : bool
+        Whether it is from a text file.
     """
     if isinstance(values, Codes):
         words, codes = values.sorted()
-        if task is None and len(words) > MANY and are_amounts(words):
+        if task is None and len(words) > MANY and (cause := unread(values, is_text)):
             raise DataError(
-                f"target {name!r} holds numbers that cannot be read: {spelling(words)}. If they are classes, say "
-                "--task classify"
+                f"target {name!r} holds numbers that cannot be read: {cause}. If they are classes, say --task classify"
             )
         y: Array = labels(words)[codes]
         task = task or "classify"

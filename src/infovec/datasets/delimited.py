@@ -43,6 +43,8 @@ class DelimitedText(Source):
         Before the digits of fractions; None finds it in the first rows.
     thousands : {",", ".", "'", "space"}, optional
         May stand between thousands; none does unless given.
+    missing : sequence of str
+        Cells that stand for a missing value, beside those that always do.
     """
 
     def __init__(
@@ -53,9 +55,11 @@ class DelimitedText(Source):
         header: bool = True,
         decimal: str | None = None,
         thousands: str | None = None,
+        missing: Sequence[str] = (),
     ) -> None:
         self._text = TextBlocks(path, encoding)
         self.name, self._header, self._failures = self._text.name, header, 0
+        self._missing = frozenset(missing)
         try:
             self._open(delimiter)
             self._marks = Marks.of(decimal, thousands, self._first_columns())
@@ -86,6 +90,10 @@ class DelimitedText(Source):
     @property
     def notes(self) -> Sequence[str]:
         return [f"{self.name}: numbers are read with a decimal comma (--decimal . if they are not)"] * self._comma
+
+    @property
+    def marks(self) -> Marks:
+        return self._marks
 
     def close(self) -> None:
         self._text.close()
@@ -143,6 +151,8 @@ class DelimitedText(Source):
                             f"{self.name}, line {begin}: {len(fields)} fields, where the header has {width}. "
                             "Mend the line, or quote fields that hold the delimiter"
                         )
+                    if self._missing and width is not None:  # the header has no width yet
+                        fields = ["" if field.strip() in self._missing else field for field in fields]
                     yield _Record(begin, fields)
                 begin = line + reader.line_num
         except csv.Error as error:
@@ -162,6 +172,7 @@ class DelimitedText(Source):
         """Parse a text without quotes, blank lines and missing numbers; None where it is not so."""
         if (
             self._marks.thousands
+            or self._missing
             or self._failures >= _PATIENCE
             or '"' in text
             or "\n\n" in text

@@ -28,6 +28,7 @@ class Reading:
     header: bool = True
     decimal: str | None = None
     thousands: str | None = None
+    missing: tuple[str, ...] = ()
 
 
 def open_source(name: str, reading: Reading | None = None) -> Source:
@@ -65,7 +66,9 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
     if kind in (".zip", ".xlsx", ".xls", ".feather", ".json", ".arff", ".h5", ".pkl", ".pickle", ".ivm"):
         raise DataError(f"{name}: tables are read from CSV, TSV, LIBSVM, Parquet and npz files, not from {kind}")
     delimiter = "\t" if kind in (".tsv", ".tab") and reading.delimiter is None else reading.delimiter
-    return DelimitedText(name, delimiter, reading.encoding, reading.header, reading.decimal, reading.thousands)
+    return DelimitedText(
+        name, delimiter, reading.encoding, reading.header, reading.decimal, reading.thousands, reading.missing
+    )
 
 
 def open_sources(names: Sequence[str], reading: Reading | None = None) -> Source:

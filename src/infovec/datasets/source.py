@@ -3,12 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..errors import DataError
+
+if TYPE_CHECKING:
+    from .cells import Marks
 
 __all__ = ["GAPS", "MISSING", "Block", "Kind", "Source", "Wanted", "block_rows", "is_gap", "taken", "word"]
 
@@ -130,6 +133,11 @@ class Source(ABC):
     target: str | None = None
     task: str | None = None
     _notes: Sequence[str] = ()
+
+    @property
+    def marks(self) -> "Marks | None":
+        """How numbers are written, where all cells are text."""
+        return None
 
     @property
     @abstractmethod

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._types import Mask
 from ..errors import DataError
+from .cells import Marks
 from .source import Block, Kind, Source, Wanted
 
 __all__ = ["Through", "WithTargets"]
@@ -29,6 +30,10 @@ class Through(Source):
     @property
     def notes(self) -> Sequence[str]:
         return self._inner.notes
+
+    @property
+    def marks(self) -> Marks | None:
+        return self._inner.marks
 
     def kinds(self) -> dict[str, Kind]:
         return self._inner.kinds()
