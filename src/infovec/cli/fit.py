@@ -75,7 +75,8 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
         sample = None if judged is None else (judged.X, judged.targets)
         predictions = None if judged is None else judged.predictions
         numbers = None if judged is None else judged.numbers
-        write_report(fitted, options["report"], predictions, sample, certificate, numbers)
+        train = gathered.X, gathered.target.y
+        write_report(fitted, options["report"], predictions, sample, certificate, numbers, train)
         screen.note(f"report: {options['report']}")
     _say(screen, _summary(model, gathered, output, seconds), certificate, judged)
 
