@@ -1,6 +1,6 @@
 """From a table to training data: one pass, in blocks, straight into a matrix of single precision."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from .words import Obstacle, Seen, beside_numbers, obstacle, spelling, undecided
 
 __all__ = ["Choices", "Gathered", "gather"]
 
+_LABELS, _CLASSES = ("word", "truth"), ("classify", "ordinal")
 _DENSE = 2000  # columns up to which a sparse table is made dense
 _ROWS = 4096  # at a time
 _FAR = 64.0  # standard deviations from zero, from which single precision tells rows apart too coarsely
@@ -63,7 +64,7 @@ def gather(source: Source, choices: Choices, tell: Callable[[int], None], room: 
     kinds = source.kinds()
     source.require([choices.target, *choices.categorical, *choices.drop])
     wanted = _wanted(source, kinds, choices)
-    rows = _Rows(source, wanted, room)
+    rows = _Rows(source, kinds, wanted, room)
     try:
         for block in source.blocks(wanted):
             rows.add(block)
@@ -91,7 +92,7 @@ def _wanted(source: Source, kinds: dict[str, Kind], choices: Choices) -> Wanted:
     as_words = {name for name in inputs if kinds[name] == "word"} | set(choices.categorical)
     return Wanted(
         tuple(name for name in inputs if name not in as_words), tuple(name for name in inputs if name in as_words),
-        target, "word" if kinds[target] == "word" or task in ("classify", "ordinal") else "number",
+        target, "word" if (kinds[target] in _LABELS and task != "regress") or task in _CLASSES else "number",
     )  # fmt: skip
 
 
@@ -115,9 +116,9 @@ def _first_labels(source: Source, target: str) -> Codes:
 class _Rows:
     """What was read so far."""
 
-    def __init__(self, source: Source, wanted: Wanted, room: float) -> None:
+    def __init__(self, source: Source, kinds: Mapping[str, Kind], wanted: Wanted, room: float) -> None:
+        self.kinds, self.wanted, self.count, self.room = kinds, wanted, 0, room
         self.name, self.columns, self.marks = source.name, tuple(source.columns), source.marks
-        self.wanted, self.count, self.room = wanted, 0, room
         self.notes = list[str]()
         self._pile: Pile | None = None
         self._sparse: list[Any] = []
@@ -200,8 +201,7 @@ class _Rows:
             assert self._pile is not None
             gaps = name in self._missing
             fill = float(self._pile.offset[j]) + float(np.nanmedian(self._pile.column(int(j))))
-            kind = "date" if name in choices.dates else "number"
-            found[name] = NumberColumn(name, kind, fill, gaps and not choices.impute)
+            found[name] = NumberColumn(name, self.kind(name, choices), fill, gaps and not choices.impute)
         for name, collected in zip(self.wanted.words, self._codes, strict=True):
             if name in empty:
                 continue
@@ -217,6 +217,11 @@ class _Rows:
         if unclear:
             raise undecided(self.name, unclear)
         return TableSchema(tuple(found[name] for name in self.columns if name in found)), codes
+
+    def kind(self, name: str, choices: Choices) -> str:
+        """Return what the numbers of a column are."""
+        of = self.kinds[name]
+        return "date" if name in choices.dates else of if of in ("duration", "time") else "number"
 
     def _mixed(
         self,

@@ -67,8 +67,8 @@ def run(
         source = as_fitted(opened_table, loaded)
         keep = picked(keep, source.columns)
         _check_kept(keep, columns.names)
-        wanted = with_cells(loaded.table.wanted(with_target=False), keep, tuple(loaded.dates))
         source.require(keep)
+        wanted = with_cells(loaded.table.wanted(with_target=False), keep, source.kinds(), loaded.dates)
         encode, blocks = Encoder(loaded.table, source.name), source.blocks(wanted)
         with opened(output) as file, explained():
             shown = shown_cell(file, options["no_formulas"])

@@ -31,7 +31,7 @@ def run(screen: Screen, model: str, data: str, output: str, number: int, score: 
     ):
         source = as_fitted(opened_table, loaded)
         columns = () if loaded.table.sparse else source.columns
-        wanted = with_cells(loaded.table.wanted(with_target=False), columns, tuple(loaded.dates))
+        wanted = with_cells(loaded.table.wanted(with_target=False), columns, source.kinds(), loaded.dates)
         encode = Encoder(loaded.table, source.name)
         with explained():
             for block in source.blocks(wanted):

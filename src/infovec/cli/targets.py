@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Array, Floats
+from ..datasets.source import truth
 from ..errors import DataError
 from .parameters import picked
 from .pile import Codes
@@ -77,7 +78,10 @@ def found_task(y: Floats) -> str:
 
 
 def labels(words: tuple[str, ...]) -> Array:
-    """Return labels as whole numbers where all of them are, else as they are written."""
+    """Return labels as whole numbers or truth values where all of them are such, else as they are written."""
+    truths = [truth(word) for word in words]
+    if words and None not in truths:
+        return np.array(truths, dtype=np.bool_)
     try:
         numbers = [float(word) for word in words]
         if all(number == int(number) for number in numbers):

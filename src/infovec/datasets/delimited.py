@@ -11,7 +11,7 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import CellError, DataError
-from .cells import Marks, NoNumber, are_numbers, is_number, numbers_of
+from .cells import Marks, NoNumber, is_number, kind_of, numbers_of
 from .source import GAPS, Block, Kind, Source, Wanted, taken, word
 from .text import TextBlocks
 
@@ -107,8 +107,7 @@ class DelimitedText(Source):
 
     def kinds(self) -> dict[str, Kind]:
         return {
-            name: "number" if are_numbers(cells, self._marks) else "word"
-            for name, cells in zip(self.columns, self._first_columns(), strict=True)
+            name: kind_of(cells, self._marks) for name, cells in zip(self.columns, self._first_columns(), strict=True)
         }
 
     def _first_columns(self) -> list[tuple[str, ...]]:
@@ -173,6 +172,7 @@ class DelimitedText(Source):
         if (
             self._marks.thousands
             or self._missing
+            or layout.twice
             or self._failures >= _PATIENCE
             or '"' in text
             or "\n\n" in text
@@ -227,6 +227,7 @@ class _Layout:
 
     def __init__(self, columns: Sequence[str], wanted: Wanted) -> None:
         self.wanted, self.place = wanted, {name: j for j, name in enumerate(columns)}
+        self.twice = not set(wanted.numbers).isdisjoint(wanted.words)  # as numbers and as they are written
         at = [self.place[name] for name in wanted.numbers]
         is_number = np.zeros(len(columns), dtype=bool)
         is_number[at] = True
