@@ -143,7 +143,13 @@ def fit(screen: Screen, **options: Any) -> None:
 @infovec.command()
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
-@option("-o", "--output", default="-", type=_OUTPUT, help="File to write, also .gz; standard output if not given.")
+@option(
+    "-o",
+    "--output",
+    default="-",
+    type=_OUTPUT,
+    help="File to write, CSV or .tsv, also with .gz; standard output if not given.",
+)
 @option("--proba", is_flag=True, help="The probability of every class.")
 @option("--std", is_flag=True, help="The standard deviation of the target, or of the latent function of classes.")
 @names("--keep", help="Columns of DATA to write before the predictions: id,name")
@@ -164,7 +170,13 @@ def predict(screen: Screen, **options: Any) -> None:
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
 @option("-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="Rows to ask for.")
-@option("-o", "--output", default="-", type=_OUTPUT, help="File to write, also .gz; standard output if not given.")
+@option(
+    "-o",
+    "--output",
+    default="-",
+    type=_OUTPUT,
+    help="File to write, CSV or .tsv, also with .gz; standard output if not given.",
+)
 @option(
     "--score", type=click.Choice(["information", "prediction", "entropy", "variance", "margin"]), default="information",
     show_default=True, help="How much a label would tell: of the function, of other labels, and so on: see the guide.",

@@ -26,7 +26,7 @@ from .certify import check_certifiable, known_to_first
 from .evaluate import Judged, figures_text, judge_table
 from .gather import Choices, Gathered, gather
 from .model import Model, n_active, save_model
-from .outputs import check_outputs
+from .outputs import check_outputs, check_replaced
 from .program import command_with
 from .reporting import check_report, write_report
 from .room import check_room
@@ -46,6 +46,7 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
         named(options["kernel"])  # raises where it is none
     check_certifiable(options)
     check_outputs([output, options["report"]], data)
+    check_replaced(output)
     if options["scale"] is not None:
         screen.note("--scale is no longer needed: kernels take the units of columns from the data")
     gathered, table = _read(screen, data, options)

@@ -21,7 +21,7 @@ from ..persistence import writing
 from ..plain import printable, without_formula
 from .cells import cells, text, with_cells
 from .model import Model, load_model
-from .outputs import check_outputs
+from .outputs import check_outputs, delimiter_of
 from .parameters import picked
 from .screen import Screen
 from .table import Encoder
@@ -55,6 +55,7 @@ def run(
 ) -> None:
     """Read, predict and write, a block of rows at a time."""
     check_outputs([output], [data], model, dash=True)
+    delimiter = delimiter_of(output, screen.as_json)
     loaded = load_model(model, of_python=True)
     if proba and loaded.table.task == "regress":
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")
@@ -73,7 +74,7 @@ def run(
         with opened(output) as file, explained():
             shown = shown_cell(file, options["no_formulas"])
             names = [*keep, *columns.names]
-            write = json_lines(file, names) if screen.as_json else csv_lines(file, names, shown)
+            write = json_lines(file, names) if screen.as_json else csv_lines(file, names, shown, delimiter)
             for block in blocks:
                 X, kept = encode(block), _kept(keep, wanted, block, screen.as_json)
                 for start in range(0, X.shape[0], _ROWS):
@@ -146,9 +147,9 @@ class Columns:
         return values
 
 
-def csv_lines(file: Written, names: list[str], cell: Callable[[str], str]) -> Any:
+def csv_lines(file: Written, names: list[str], cell: Callable[[str], str], delimiter: str) -> Any:
     """Write the names of columns; return what writes rows of them."""
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow(map(cell, names))
 
     def shown(values: Sequence[Any]) -> Sequence[Any]:
