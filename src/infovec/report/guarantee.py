@@ -22,6 +22,7 @@ def guarantee(contents: Contents) -> str:
         [(b.name, b.of, b.theorem, f"{b.value:.2%}") for b in found.bounds],
         3,
     )
+    tested = [] if found.test_error is None else [("error of the predictions on the rows", f"{found.test_error:.2%}")]
     terms = table(
         ["", "value"],
         [
@@ -29,7 +30,8 @@ def guarantee(contents: Contents) -> str:
             ("relative entropy of posterior to prior, nats", f"{found.relative_entropy:.4g}"),
             ("error of the Gibbs classifier on the rows", f"{found.gibbs_error:.2%}"),
             ("and on new rows at least", f"{found.gibbs_lower:.2%}"),
-            ("error of the vote on the rows", f"{found.bayes_error:.2%}"),
+            ("error of the vote of all draws on the rows", f"{found.bayes_error:.2%}"),
+            *tested,
             ("smallest bound, the choice paid for", f"{found.best_bound:.2%}"),
         ],
     )  # fmt: skip

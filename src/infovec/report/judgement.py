@@ -35,7 +35,11 @@ def judgement(contents: Contents, picture: Pictures) -> str:
     """How good predictions for test rows are."""
     found = contents.predictions
     if found is None:
-        return section("Test rows", paragraph("None were given: nothing here says how well the model predicts.", True))
+        said = (
+            "None were given: nothing here says how well the model predicts." if contents.certificate is None else
+            "None were given but those of the certificate below, which says what they guarantee of the error."
+        )  # fmt: skip
+        return section("Test rows", paragraph(said, True))
     figures = found.figures()
     title = f"Test rows: {figures['rows']}"
     table_of_figures = table(["", "value ± standard error"], figure_rows(figures))
