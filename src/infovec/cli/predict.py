@@ -65,7 +65,7 @@ def run(
         screen.work("predicting") as tell,
         screen.warnings(),
     ):
-        source = as_fitted(opened_table, loaded)
+        source = as_fitted(opened_table, loaded, not options["no_header"])
         keep = picked(keep, source.columns)
         _check_kept(keep, columns.names)
         source.require(keep)

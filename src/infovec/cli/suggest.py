@@ -30,7 +30,7 @@ def run(screen: Screen, model: str, data: str, output: str, number: int, score: 
         screen.work("looking") as tell,
         screen.warnings(),
     ):
-        source = as_fitted(opened_table, loaded)
+        source = as_fitted(opened_table, loaded, not options["no_header"])
         columns = () if loaded.table.sparse else source.columns
         wanted = with_cells(loaded.table.wanted(with_target=False), columns, source.kinds(), loaded.dates)
         encode = Encoder(loaded.table, source.name)

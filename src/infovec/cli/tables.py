@@ -8,7 +8,8 @@ from ..datasets import Reading, Source
 from ..datasets.dates import Dated
 from ..datasets.held_back import Learned
 from ..datasets.sketch import Overlap, Sketch, Sketched
-from ..datasets.through import WithTargets
+from ..datasets.through import Renamed, WithTargets
+from ..errors import DataError
 from .model import Model
 from .parameters import picked
 from .screen import Screen
@@ -83,9 +84,24 @@ def _forms(dates: tuple[str, ...], given: tuple[str, ...]) -> dict[str, str | No
     return {name: own.get(name, common) for name in dates}
 
 
-def as_fitted(source: Source, model: Model) -> Source:
+def as_fitted(source: Source, model: Model, header: bool = True) -> Source:
     """Return a table read as that was which the model was fitted to."""
+    if model.unnamed:
+        source = _by_place(source, model.table.features, header)
     return Dated(source, model.dates) if model.dates else source
+
+
+def _by_place(source: Source, names: tuple[str, ...], header: bool) -> Source:
+    """Return a table whose columns have the names that a model has for those of an array."""
+    if not header and len(source.columns) == len(names):
+        return Renamed(source, names)
+    if set(names) <= set(source.columns):
+        return source
+    raise DataError(
+        f"the model was fitted in Python to an array of {len(names)} columns without names, and {source.name} has "
+        f"{len(source.columns)}: name these {names[0]} to {names[-1]} in its header, in the order of the array, or "
+        "give a table of nothing else without a header, and say --no-header"
+    )
 
 
 def with_targets(source: Source, options: dict[str, Any]) -> Source:
