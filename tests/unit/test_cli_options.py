@@ -91,3 +91,22 @@ def test_ordered_classes_are_told_in_their_order(table):
         "for example --order low,middle,high"
         in run("fit", "x.csv", "-t", "day", "--task", "ordinal", "-o", "m.ivm", "--drop", "last, first", code=1).stderr
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--delta", "0.05"), "--delta is for --certify SHARE"),
+        (("--kernel", "rfb"), "--kernel: "),
+        (("--likelihood", "probet"), "choose probit, logit, gaussian"),
+        (("--likelihood", "poisson", "--task", "classify"), "there is none such for --task classify; choose probit"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_before_anything_is_read(options, said):
+    """There is no such table."""
+    assert said in run("fit", "absent.csv", "-t", "y", "-o", "m.ivm", *options, code=2).stderr
+
+
+def test_messages_name_options_and_no_parameters_of_python(table):
+    said = run(*table, "--drop", "id,day", "--drop", "last, first", "--memory", "1kB", code=1).stderr
+    assert "Raise --memory or lower --active" in said

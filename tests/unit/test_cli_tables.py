@@ -540,3 +540,47 @@ def test_points_where_commas_are_before_decimals(fails, run):
     assert line.endswith("--thousands .")
     for words in (shlex.split(line), ["fit", "x.csv", "-t", "y", "-o", "n.ivm", "--thousands", "."]):
         assert run(*words).exit_code == 0
+
+
+@pytest.mark.parametrize("held", [(), ("--test", "0.3")])
+def test_a_column_that_counts_the_rows_is_told_of(run, tmp_path, held):
+    frame = pd.DataFrame(
+        {"a": RNG.normal(size=80), "age": RNG.integers(20, 60, size=80), "y": RNG.choice(["p", "q"], 80)}
+    )
+    frame["half"] = np.arange(80) / 2
+    frame["day"] = [str(np.datetime64("2024-01-01") + k) for k in range(80)]
+    frame.to_csv(tmp_path / "x.csv")  # with an index without a name
+    fit = ("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 9, "--dates", "day", *held)
+    said = run(*fit).stderr
+    assert said.count("rises from row to row") == 1
+    assert (
+        "column 'column 1' rises from row to row as their numbers do: if it says nothing else of them, say --drop"
+        in said
+    )
+    assert "rises from row to row" not in run(*fit, "--drop", "column 1").stderr
+
+
+@pytest.mark.parametrize("name", ["new.csv", "new.parquet"])
+def test_a_header_without_rows_is_predicted(mixed, run, tmp_path, name):
+    path, *_ = mixed
+    run("fit", path, "--target", "score", "-o", "m.ivm", "--active", 20)
+    empty = pd.read_csv(path)[:0].drop(columns="score").assign(extra="")
+    if name == "new.csv":
+        empty.to_csv(name, index=False)
+    else:
+        pytest.importorskip("pyarrow")
+        empty.astype({"size": float, "weight": float}).to_parquet(name)
+    done = run("predict", "m.ivm", name, "--std", "--keep", "extra")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == "extra,prediction,std\n"
+    assert run("predict", "m.ivm", name, "--json").stdout == ""
+    for command in ("evaluate", "suggest"):
+        assert run(command, "m.ivm", name).exit_code == 1
+
+
+def test_columns_are_those_of_the_table(run, tmp_path):
+    """Not those as well that say where values are missing."""
+    (tmp_path / "x.csv").write_text("a,b,y\n" + rows(40).replace("5,2,", ",2,"))
+    done = run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 9, "--json")
+    assert '"columns": 2' in done.stdout
+    assert "2 columns" in done.stderr

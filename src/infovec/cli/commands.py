@@ -89,7 +89,7 @@ def infovec() -> None:
 @_targets
 @option(
     "--test", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), metavar="SHARE",
-    help="Hold back this share of the rows, and say how well they are predicted.",
+    help="Hold back about this share of the rows (each by chance), and say how well they are predicted.",
 )  # fmt: skip
 @option(
     "--scale", type=click.Choice(["auto", "standard", "none"]), hidden=True,

@@ -16,12 +16,11 @@ from ..datasets import Source, open_sources
 from ..datasets.held_back import Learned
 from ..errors import DataError, UndecidedError
 from ..estimators.limits import memory_limit
-from ..kernels import named
 from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate
 from ..plain import printable
 from ..runtime import Progress, StopReason, give_back
-from .build import build, is_chosen
+from .build import build, check_pieces
 from .certify import check_certifiable, known_to_first
 from .evaluate import Judged, figures_text, judge_table
 from .gather import Choices, Gathered, gather
@@ -42,8 +41,7 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
     """Read, fit, save and say what came of it."""
     start = time.perf_counter()
     check_report(options["report"])
-    if not is_chosen(options):
-        named(options["kernel"])  # raises where it is none
+    check_pieces(options)
     check_certifiable(options)
     check_outputs([output, options["report"]], data)
     check_replaced(output)
@@ -210,7 +208,7 @@ def _interruptible() -> Iterator[list[bool]]:
 
 
 def _summary(model: Any, gathered: Gathered, output: str, seconds: dict[str, float]) -> dict[str, Any]:
-    n, p = gathered.X.shape
+    n, p = gathered.X.shape[0], len(gathered.table.features)  # of the table, not those that say where gaps are
     classes = ranked(model)
     own = gathered.target.task == "classify" and classes is not None and len(classes) > 2
     return {

@@ -24,6 +24,7 @@ __all__ = ["Choices", "Gathered", "gather"]
 _LABELS, _CLASSES = ("word", "truth"), ("classify", "ordinal")
 _DENSE = 2000  # columns up to which a sparse table is made dense
 _ROWS = 4096  # at a time
+_FEWEST, _STEP = 20, 4.0  # rows, fewer of which a column may count by chance; mean step where some are held back
 _FAR = 64.0  # standard deviations from zero, from which single precision tells rows apart too coarsely
 
 
@@ -201,6 +202,11 @@ class _Rows:
             assert self._pile is not None
             gaps = name in self._missing
             fill = float(self._pile.offset[j]) + float(np.nanmedian(self._pile.column(int(j))))
+            if name not in choices.dates and _counts_rows(self._pile.column(int(j))):
+                self.notes.append(
+                    f"column {name!r} rises from row to row as their numbers do: if it says nothing else of them, say "
+                    f"--drop {name!r}"
+                )
             found[name] = NumberColumn(name, self.kind(name, choices), fill, gaps and not choices.impute)
         for name, collected in zip(self.wanted.words, self._codes, strict=True):
             if name in empty:
@@ -299,6 +305,14 @@ class _Rows:
         )
         taken = f". Words taken for missing: {words}" if words else ""
         return [f"{said}, in column {shown}{more}: {done}{taken}"]
+
+
+def _counts_rows(values: Array) -> bool:
+    """Whether values are whole numbers that rise from row to row, by one where no rows are left out."""
+    if len(values) < _FEWEST or not values[-1] - values[0] < _STEP * len(values):
+        return False
+    steps = (np.diff(values[start : start + _ROWS + 1]) for start in range(0, len(values), _ROWS))
+    return all(bool(np.all((step >= 1.0) & (step == np.round(step)))) for step in steps)
 
 
 def _offset(moments: Moments) -> Floats:

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import IO, Any, Protocol, cast
 
 import click
@@ -61,7 +62,7 @@ def run(
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")
     columns, rows = Columns(loaded, proba, std), 0
     with (
-        open_source(data, reading_of(options, loaded)) as opened_table,
+        open_source(data, replace(reading_of(options, loaded), empty=True)) as opened_table,
         screen.work("predicting") as tell,
         screen.warnings(),
     ):

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import shlex
 import sys
 import traceback
@@ -18,6 +19,7 @@ __all__ = ["Program", "command_with"]
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _DEBUG, _GIVEN = "infovec.debug", "infovec.arguments"
 _LISTS = ("--drop", "--dates")  # options that name columns
+_OPTIONS = {"max_memory": "--memory", "n_active": "--active", "max_time": "--time"}  # parameters of Python
 _REPEATED = "--missing"  # one that has one word each time
 
 
@@ -104,7 +106,9 @@ def _sentence(error: BaseException, told: bool) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory{_because(error)}. Use --memory, or a smaller --active"
     if isinstance(error, InfovecError | OSError):
-        return _said(error)
+        return re.sub(
+            r"(?<!['\w])(max_memory|n_active|max_time)(?![\w'=])", lambda found: _OPTIONS[found[0]], _said(error)
+        )
     where = "" if told else "; --debug shows where"
     return f"this must not happen, and is a mistake of infovec: {type(error).__name__}{_because(error)}{where}"
 

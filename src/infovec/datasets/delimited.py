@@ -45,6 +45,8 @@ class DelimitedText(Source):
         May stand between thousands; none does unless given.
     missing : sequence of str
         Cells that stand for a missing value, beside those that always do.
+    empty : bool
+        Whether a header without rows is a table.
     """
 
     def __init__(
@@ -56,10 +58,11 @@ class DelimitedText(Source):
         decimal: str | None = None,
         thousands: str | None = None,
         missing: Sequence[str] = (),
+        empty: bool = False,
     ) -> None:
         self._text = TextBlocks(path, encoding)
         self.name, self._header, self._failures = self._text.name, header, 0
-        self._missing = frozenset(missing)
+        self._missing, self._empty = frozenset(missing), empty
         try:
             self._open(delimiter)
             self._marks = Marks.of(decimal, thousands, self._first_columns())
@@ -82,7 +85,7 @@ class DelimitedText(Source):
             line, text = line + used, "\n".join(text.split("\n")[used:])
         if not text.strip():
             line, text = next(blocks, (line, ""))
-        if not text.strip():
+        if not text.strip() and not self._empty:
             raise DataError(f"{self.name} has a header but no rows")
         self._first = line, text
         self._blocks_of_text = chain([self._first], blocks)
@@ -112,7 +115,7 @@ class DelimitedText(Source):
 
     def _first_columns(self) -> list[tuple[str, ...]]:
         rows = [r.fields for r, _ in zip(self._records(*self._first, len(self.columns)), range(_LOOK_AT), strict=False)]
-        return list(zip(*rows, strict=True))
+        return list(zip(*rows, strict=True)) or [()] * len(self.columns)
 
     def _length_of_header(self, text: str) -> int:
         reader = csv.reader(io.StringIO(text), delimiter=self._delimiter)

@@ -30,6 +30,7 @@ class Reading:
     decimal: str | None = None
     thousands: str | None = None
     missing: tuple[str, ...] = ()
+    empty: bool = False  # whether a table without rows is one
 
 
 def open_source(name: str, reading: Reading | None = None) -> Source:
@@ -59,7 +60,7 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
     if kind in _PARQUET:
         from .parquet import ParquetTable
 
-        return ParquetTable(name)
+        return ParquetTable(name, reading.empty)
     if kind in _LIBSVM:
         from .libsvm import LibsvmText
 
@@ -68,8 +69,9 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
         raise DataError(f"{name}: tables are read from CSV, TSV, LIBSVM, Parquet and npz files, not from {kind}")
     delimiter = "\t" if kind in TABS and reading.delimiter is None else reading.delimiter
     return DelimitedText(
-        name, delimiter, reading.encoding, reading.header, reading.decimal, reading.thousands, reading.missing
-    )
+        name, delimiter, reading.encoding, reading.header, reading.decimal, reading.thousands, reading.missing,
+        reading.empty,
+    )  # fmt: skip
 
 
 def open_sources(names: Sequence[str], reading: Reading | None = None) -> Source:

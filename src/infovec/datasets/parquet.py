@@ -17,9 +17,16 @@ _IN_A_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
 
 class ParquetTable(Source):
-    """A Parquet file, read in batches of the wanted columns only."""
+    """A Parquet file, read in batches of the wanted columns only.
 
-    def __init__(self, path: str) -> None:
+    Parameters
+    ----------
+    path : str
+    empty : bool
+        Whether it may be without rows.
+    """
+
+    def __init__(self, path: str, empty: bool = False) -> None:
         try:
             import pyarrow as arrow
             from pyarrow import parquet
@@ -34,7 +41,7 @@ class ParquetTable(Source):
             raise DataError(f"{path} is not a Parquet file: {error}") from error
         self._schema = self._file.schema_arrow
         self._types, self._memory = arrow.types, arrow.default_memory_pool()
-        if self._file.metadata.num_rows == 0:
+        if self._file.metadata.num_rows == 0 and not empty:
             raise DataError(f"{path} has no rows")
         self._read = 0
 
@@ -47,7 +54,7 @@ class ParquetTable(Source):
         self._memory.release_unused()
 
     def share_read(self) -> float | None:
-        return self._read / self._file.metadata.num_rows
+        return self._read / max(1, self._file.metadata.num_rows)
 
     def kinds(self) -> dict[str, Kind]:
         return {field.name: self._kind(field.type) for field in self._schema}
