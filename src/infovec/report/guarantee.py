@@ -35,12 +35,13 @@ def guarantee(contents: Contents) -> str:
             ("smallest bound, the choice paid for", f"{found.best_bound:.2%}"),
         ],
     )  # fmt: skip
-    boxes = [card(bounds, "Bounds", _NOTE), card(terms, "What they are made of")]
+    boxes = cards(card(bounds, "Bounds", _NOTE), card(terms, "What they are made of"))
+    shares = ""
     if len(found.classes) <= _MOST:
         ends = [[found.confusion_bounds(a, b, of_class=True) for b in found.classes] for a in found.classes]
         shown = [
             (a, *(f"{e.lower:.1%} to {e.upper:.1%}" for e in row)) for a, row in zip(found.classes, ends, strict=True)
         ]
         note = "Down: the true class; across: what the Gibbs classifier says. All of these hold together."
-        boxes.append(card(table(["", *map(str, found.classes)], shown), "Share of each class", note))
-    return section("Certificate", paragraph(found.statement), cards(*boxes))
+        shares = card(table(["", *map(str, found.classes)], shown), "Share of each class", note)  # as wide as the page
+    return section("Certificate", paragraph(found.statement), boxes, shares)
