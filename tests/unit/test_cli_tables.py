@@ -573,6 +573,7 @@ def test_a_header_without_rows_is_predicted(mixed, run, tmp_path, name):
     done = run("predict", "m.ivm", name, "--std", "--keep", "extra")
     assert done.exit_code == 0, done.output
     assert done.stdout == "extra,prediction,std\n"
+    assert done.stderr == ""
     assert run("predict", "m.ivm", name, "--json").stdout == ""
     for command in ("evaluate", "suggest"):
         assert run(command, "m.ivm", name).exit_code == 1

@@ -163,6 +163,8 @@ class DelimitedText(Source):
     def _blocks(self, wanted: Wanted) -> Iterator[Block]:
         layout, first = _Layout(self.columns, wanted), 0
         for line, text in self._blocks_of_text:
+            if not text or text.isspace():
+                continue
             block = self._fast(first, line, text, layout)
             if block is None:
                 block = self._careful(first, line, text, layout)
