@@ -14,7 +14,7 @@ from ..errors import CellError, DataError
 from ..numerics.moments import Moments
 from ..plain import printable
 from ..tables import CategoryColumn, Column, Encoded, NumberColumn, TableSchema
-from .pile import Codes, Pile, on_disk
+from .pile import Codes, Pile, counts_rows, offset_of, on_disk, some_columns
 from .table import Table, check_size
 from .targets import Target, read_target
 from .words import Obstacle, Seen, beside_numbers, obstacle, spelling, undecided, unread
@@ -23,9 +23,6 @@ __all__ = ["Choices", "Gathered", "gather"]
 
 _LABELS, _CLASSES = ("word", "truth"), ("classify", "ordinal")
 _DENSE = 2000  # columns up to which a sparse table is made dense
-_ROWS = 4096  # at a time
-_FEWEST, _STEP = 20, 4.0  # rows, fewer of which a column may count by chance; mean step where some are held back
-_FAR = 64.0  # standard deviations from zero, from which single precision tells rows apart too coarsely
 
 
 @dataclass(frozen=True)
@@ -146,7 +143,7 @@ class _Rows:
     def _add_numbers(self, block: Block) -> None:
         X = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
         if self._pile is None:
-            self._pile = Pile(_offset(Moments.of(X)), self.room)
+            self._pile = Pile(offset_of(Moments.of(X)), self.room)
         self._pile.add(X)
         missing = np.isnan(X)
         for j in np.flatnonzero(missing.any(axis=0)):
@@ -202,7 +199,7 @@ class _Rows:
             assert self._pile is not None
             gaps = name in self._missing
             fill = float(self._pile.offset[j]) + float(np.nanmedian(self._pile.column(int(j))))
-            if name not in choices.dates and _counts_rows(self._pile.column(int(j))):
+            if name not in choices.dates and counts_rows(self._pile.column(int(j))):
                 self.notes.append(
                     f"column {name!r} rises from row to row as their numbers do: if it says nothing else of them, say "
                     f"--drop {name!r}"
@@ -270,7 +267,7 @@ class _Rows:
             raise DataError(f"{self.name} has no rows")
         kept = self._kept(empty)
         X, offset = self._pile.matrix(), self._pile.offset[kept]
-        return X if kept.all() and not offset.any() else _some(X, kept, offset)
+        return X if kept.all() and not offset.any() else some_columns(X, kept, offset)
 
     def _gathered_sparse(self, choices: Choices, target: Target, notes: list[str]) -> Gathered:
         X = sparse.vstack(self._sparse, format="csr")
@@ -305,31 +302,3 @@ class _Rows:
         )
         taken = f". Words taken for missing: {words}" if words else ""
         return [f"{said}, in column {shown}{more}: {done}{taken}"]
-
-
-def _counts_rows(values: Array) -> bool:
-    """Whether values are whole numbers that rise from row to row, by one where no rows are left out."""
-    if len(values) < _FEWEST or not values[-1] - values[0] < _STEP * len(values):
-        return False
-    steps = (np.diff(values[start : start + _ROWS + 1]) for start in range(0, len(values), _ROWS))
-    return all(bool(np.all((step >= 1.0) & (step == np.round(step)))) for step in steps)
-
-
-def _offset(moments: Moments) -> Floats:
-    """Return what is to be taken from columns that are far from zero, for single precision to tell their rows apart.
-
-    It is a multiple of a power of two about as large as the deviation, so that whole numbers stay whole.
-    """
-    mean, deviation = moments.mean, moments.deviation
-    far = (np.abs(mean) > _FAR * deviation) & ((deviation > 0.0) | (mean.astype(np.float32) != mean))
-    step = 2.0 ** np.floor(np.log2(np.where(deviation > 0.0, deviation, 1.0)))
-    return np.where(far, np.where(deviation > 0.0, np.round(mean / step) * step, mean), 0.0)
-
-
-def _some(X: Array, kept: Mask, offset: Floats) -> Array:
-    """Some columns of a matrix with their offsets, in double precision if there are any, on disk if it is there."""
-    shape, dtype = (len(X), int(np.sum(kept))), np.float64 if offset.any() else np.float32
-    found = on_disk(shape, dtype) if isinstance(X, np.memmap) else np.empty(shape, dtype=dtype)
-    for start in range(0, len(X), _ROWS):
-        found[start : start + _ROWS] = X[start : start + _ROWS][:, kept] + offset.astype(dtype)
-    return found
