@@ -78,11 +78,9 @@ def _of_python(path: str, content: Content, enough: bool) -> Model:
     reason = _not_here(content.model)
     table = _known_table(content.model) if enough and not reason else None
     if table is None:
-        unknown = f"does not say how to read a table{'' if enough else ', its target'}"
-        raise DataError(
-            f"{path} was saved in Python and {reason or unknown}; load it there with infovec.load, or make one with "
-            "`infovec fit`"
-        )
+        said = f"was saved in Python and does not say how to read a table{'' if enough else ', its target'}"
+        said = f"was saved in Python and {reason}" if reason else said
+        raise DataError(f"{path} {said}; load it there with infovec.load, or make one with `infovec fit`")
     of_dates = [column.name for column in table.schema.columns if column.kind == "date"]
     unnamed = not hasattr(content.model, "feature_names_in_")
     return Model(content.model, table, content.provenance, dict.fromkeys(of_dates), unnamed=unnamed)

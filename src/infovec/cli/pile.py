@@ -17,7 +17,7 @@ __all__ = ["Codes", "Pile", "counts_rows", "offset_of", "on_disk", "some_columns
 
 _DISK_GROWTH = 1.5
 _FAR = 64.0  # standard deviations from zero, from which single precision tells rows apart too coarsely
-_AT_ONCE = 4096  # at a time
+_AT_ONCE = 4096  # rows
 _FEWEST, _STEP = 20, 4.0  # rows, fewer of which a column may count by chance; mean step where some are held back
 _PLACES = 3  # of words that are no numbers
 _COPIED = 1 << 16  # rows at a time
