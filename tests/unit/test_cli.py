@@ -364,6 +364,19 @@ def test_models_saved_in_python_know_their_columns_but_no_target(tmp_path):
         if name != "a":
             rows = read(run("predict", tmp_path / f"{name}.ivm", tmp_path / "x.csv").stdout)
             np.testing.assert_allclose([float(r["prediction"]) for r in rows], model.predict(X), rtol=1e-6, atol=1e-8)
+    np.savetxt(tmp_path / "places.csv", frame[["a"]].to_numpy(), fmt="%.17g")
+    frame[["a"]].to_csv(tmp_path / "named.csv", index=False, header=["x0"])
+    for table in (("places.csv", "--no-header"), ("named.csv",)):
+        rows = read(run("predict", tmp_path / "a.ivm", tmp_path / table[0], *table[1:]).stdout)
+        np.testing.assert_allclose([float(r["prediction"]) for r in rows], model.predict(X), rtol=1e-6, atol=1e-8)
+    message = run("predict", tmp_path / "a.ivm", tmp_path / "x.csv", code=1).stderr
+    assert "fitted in Python to an array of 1 columns without names" in message
+    assert "name these x0 to x0 in its header, in the order of the array, or give a table of nothing else" in message
+    two = library.IVMRegressor(n_active=5, learn=None, random_state=0).fit(X, np.stack([y, -y], axis=1))
+    two.save(tmp_path / "two.ivm")
+    for command in (("inspect",), ("predict", tmp_path / "x.csv"), ("evaluate", tmp_path / "x.csv")):
+        message = run(command[0], tmp_path / "two.ivm", *command[1:], code=1).stderr
+        assert "was saved in Python and predicts 2 targets at once, where the command line has one" in message
     message = run("evaluate", tmp_path / "m.ivm", tmp_path / "x.csv", code=1).stderr
     assert "was saved in Python and does not say how to read a table, its target" in message
 

@@ -1,6 +1,7 @@
 """Certificates on the command line, and in reports."""
 
 import csv
+import importlib.util
 import json
 import warnings
 
@@ -154,3 +155,27 @@ def test_a_report_without_a_certificate_has_no_section(tmp_path):
     assert "<h2>Certificate</h2>" in html
     assert "&lt;b&gt;" in html
     assert "<b>" not in html.split("<h2>Certificate</h2>")[1]
+
+
+@pytest.mark.parametrize("task", ["ordinal", "classify"])
+def test_figures_that_are_named_as_those_of_the_predictions_are(tmp_path, task):
+    """Of several classes the vote of all draws is another rule, which errs on other rows."""
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=(400, 2)).round(3)
+    grade = np.digitize(a.sum(axis=1) + 0.7 * rng.normal(size=400), [-1.2, 0.0, 1.2])
+    for name, part in (("train", slice(0, 100)), ("new", slice(100, 400))):
+        cells = "".join(f"{x},{y},{g}\n" for (x, y), g in zip(a[part], grade[part], strict=True))
+        (tmp_path / f"{name}.csv").write_text(f"a,b,grade\n{cells}")
+    table, model = tmp_path / "new.csv", tmp_path / "o.ivm"
+    run("fit", tmp_path / "train.csv", "-t", "grade", "--task", task, "-o", model, "--active", 20)
+    error = json.loads(run("evaluate", model, table, "--json").stdout)["error"]["value"]
+    found = json.loads(run("certify", model, table, "--json").stdout)
+    assert found["test_error"] == pytest.approx(error)
+    assert found["best_by"] == "test set"
+    if importlib.util.find_spec("matplotlib"):
+        run("certify", model, table, "--report", tmp_path / "r.html")
+        page = (tmp_path / "r.html").read_text()
+        assert "nothing here says how well" not in page
+        assert "None were given but those of the certificate below" in page
+        assert f'error of the predictions on the rows</td><td class="number">{error:.2%}' in page
+    assert f"such draws were wrong on {found['gibbs_error']:.2%}, the predictions on {error:.2%}" in found["statement"]

@@ -159,7 +159,7 @@ def test_bad_tables(here, command):
         good[:-4] + b',"',
         good + b"1,2\n",
         b"",
-        b"a,b,y\n",
+        *([] if command == "predict" else [b"a,b,y\n"]),  # of no rows there are predictions: none
         good.replace(b"y", b"z", 1),
     ):
         (here / name).write_bytes(content)

@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from sklearn import datasets as sklearn_datasets
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics import log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from infovec import IVMClassifier, IVMRegressor
 from infovec.cli.commands import infovec
@@ -96,6 +100,35 @@ def test_rows_held_back_are_not_learned_on(folder, tmp_path, target):
     assert run(*fit, "--test", 0.25, "--quiet").stdout == text[text.index("rows held back: ") :]
     assert (tmp_path / "r.html").stat().st_size > 10_000
     assert "no row is held back" in run(*fit, "--test", 1e-6, code=1).stderr
+
+
+@pytest.mark.parametrize("task", ["classify", "regress"])
+def test_the_linear_model_of_a_report_learns_from_the_rows_of_the_fit(tmp_path, task):
+    """It is that of scikit-learn fitted to them, and judged by the rows held back."""
+    a, n = RNG.normal(size=(300, 6)).round(3), 300
+    f = a @ [1.0, -1.0, 0.5, 0.3, -0.3, 0.2] + 0.5 * RNG.normal(size=n)
+    y = np.where(f > 0, "yes", "no") if task == "classify" else f.round(3)
+    (tmp_path / "x.csv").write_text(
+        "a,b,c,d,e,f,y\n" + "".join(f"{','.join(map(str, r))},{t}\n" for r, t in zip(a, y, strict=True))
+    )
+    run("fit", tmp_path / "x.csv", "-t", "y", "-o", tmp_path / "m.ivm", "--active", 15, "--test", 0.1,
+        "--kernel", "rbf", "--seed", 1, "--report", tmp_path / "r.html")  # fmt: skip
+    page = (tmp_path / "r.html").read_text()
+    assert "The linear model was fitted to the training rows." in page
+    assert "fold by fold" not in page
+    with open_source(str(tmp_path / "x.csv")) as source:
+        learned = Learned(source, 0.1, 1)
+        wanted = Wanted(tuple("abcdef"), (), "y", "word" if task == "classify" else "number")
+        kept = np.array([line for block in learned.blocks(wanted) for line in block.lines]) - 2
+    held = np.setdiff1d(np.arange(n), kept)
+    simple = make_pipeline(
+        StandardScaler(), LogisticRegression() if task == "classify" else RidgeCV(np.logspace(-3, 3, 13))
+    )
+    simple.fit(a[kept], y[kept])
+    loss = (log_loss(y[held], simple.predict_proba(a[held])) if task == "classify" else
+            np.mean((simple.predict(a[held]) - y[held]) ** 2))  # fmt: skip
+    row = re.search(r"<td[^>]*>(?:logistic|linear) regression</td><td[^>]*>([\d.]+)", page)
+    assert float(row[1]) == pytest.approx(loss, rel=0.01)
 
 
 def test_surprising_rows_have_the_numbers_that_they_have_in_the_table(folder, tmp_path):

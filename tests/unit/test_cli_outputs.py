@@ -187,6 +187,43 @@ def test_data_sets_by_name_are_files_too(here, monkeypatch):
     assert (here / "mine.npz").read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["p.tsv", "p.tab.gz", "p.csv", "p.txt", "p", "p.csv.gz", "p.2024"])
+@pytest.mark.parametrize("command", [("predict", "--keep", "a,y"), ("suggest", "-n", 4)])
+def test_fields_are_divided_as_the_name_says(here, name, command):
+    what, *more = command
+    run(what, "m.ivm", "t.csv", "-o", name, *more)
+    text = gzip.decompress(Path(name).read_bytes()).decode() if name.endswith(".gz") else Path(name).read_text()
+    shown = run(what, "m.ivm", "t.csv", *more).stdout
+    assert text == (shown.replace(",", "\t") if ".t" in name and name != "p.txt" else shown)
+    if name.endswith((".tsv", ".csv")):
+        run("predict", "m.ivm", name if what == "suggest" else "t.csv")
+
+
+@pytest.mark.parametrize("name", ["p.parquet", "p.xlsx", "p.json", "p.npz", "p.Parquet", "p.xlsx.gz"])
+@pytest.mark.parametrize("command", [("predict",), ("suggest", "-n", 4)])
+def test_tables_of_other_kinds_are_refused_before_anything_is_read(here, name, command):
+    what, *more = command
+    said = refused(what, "absent.ivm", "absent.csv", "-o", name, *more, code=2)
+    assert f"{name}: rows are written as CSV" in said
+    assert not Path(name).exists()
+    if name == "p.json":
+        run(what, "m.ivm", "t.csv", "-o", name, "--json", *more)
+        assert Path(name).read_text().startswith("{")
+
+
+def test_a_model_does_not_replace_what_is_none(here):
+    """Such as a table that is named by a slip; models, empty files and what is called like a model are replaced."""
+    fit = ("fit", "t.csv", "-t", "y", "--active", 5)
+    Path("test.csv").write_text("a,b,y\n1,2,yes\n")
+    said = refused(*fit, "-o", "test.csv")
+    assert "test.csv is there and is no model file" in said
+    assert Path("test.csv").read_text() == "a,b,y\n1,2,yes\n"
+    Path("empty.ivm").touch()
+    for name in ("empty.ivm", "m.ivm"):
+        run(*fit, "-o", name)
+        assert library.load(name).n_active == 5
+
+
 def test_two_outputs_are_two_files(here):
     for other in ("new.ivm", "./new.ivm"):
         said = refused("fit", "t.csv", "-t", "y", "-o", "new.ivm", "--report", other)

@@ -236,5 +236,5 @@ def test_kernels_are_sums_and_products_of_names(folder, tmp_path, kernel):
         ("spline", "'spline' is none"),
         ("__import__('os')", "understood"),
     ):
-        assert why in run(*fit, "--kernel", wrong, code=1).stderr
+        assert why in run(*fit, "--kernel", wrong, code=2).stderr
     assert (tmp_path / "m.ivm").read_bytes() == before

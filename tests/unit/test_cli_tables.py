@@ -470,3 +470,118 @@ def test_marks_between_thousands_are_kept_with_the_model(run, tmp_path):
         assert "'1,000.50' has marks between thousands: say --thousands ," in run(command, "plain.ivm", "n.csv").stderr
     save_model(load_model("n.ivm")._replace(thousands="x"), "odd.ivm")
     assert "the thousands" in run("predict", "odd.ivm", "n.csv").stderr
+
+
+def ages(odd, n=60, form="{i}.0"):
+    """A table with a column of numbers some cells of which are others."""
+    cells = [odd.get(i, form.format(i=20 + i % 30)) for i in range(n)]
+    return "age,b,y\n" + "".join(f"{cell},{i / 7:.3f},{i % 2}\n" for i, cell in enumerate(cells))
+
+
+@pytest.mark.parametrize("n", [60, 3000])
+def test_a_cell_among_numbers_that_is_none_is_named(fails, run, n):
+    """It used to make the column one of categories, or one of too many words."""
+    said = fails(ages({5: "oops", 7: ""}, n))
+    assert (
+        f"x.csv, column 'age' is not of numbers only: {n - 2} of {n - 1} cells are numbers, line 7 'oops' is not"
+        in said
+    )
+    for remedy in ("Mend the cell", "--missing oops", "--categorical 'age'", "--drop 'age'"):
+        assert remedy in said
+    line = said.strip().partition("For example: infovec ")[2]
+    assert line.endswith("--missing oops")
+    assert run(*shlex.split(line)).exit_code == 0
+    known = load_model("m.ivm")
+    assert known.missing == ("oops",)
+    assert known.table.schema.columns[0].kind == "number"
+    assert known.table.schema.columns[0].indicator
+    assert run("predict", "m.ivm", "x.csv").stdout.count("\n") == n + 1  # it is kept with the model
+    assert run("evaluate", "m.ivm", "x.csv").exit_code == 0
+    save_model(known._replace(missing=(1,)), "odd.ivm")
+    assert "the words for missing values" in run("predict", "odd.ivm", "x.csv").stderr
+
+
+def test_all_cells_that_are_no_numbers_are_counted(fails):
+    said = fails(ages({5: "oops", 9: "none at all", 11: "oops", 12: "?!"}))
+    assert "56 of 60 cells are numbers, 4 are not, such as line 7 'oops', line 11 'none at all', line 14 '?!'" in said
+    assert "column 'age' has numbers with a unit ('20 yrs'). Write 20 for 20 yrs" in fails(ages({}, form="{i} yrs"))
+
+
+def test_a_target_of_numbers_with_an_odd_cell_is_not_sent_in_a_circle(fails, run):
+    content = "a,y\n" + "".join(f"{i},{i / 7:.3f}\n" for i in range(60)) + "1,oops\n"
+    for options in ((), ("--task", "regress")):
+        said = fails(content, *options)
+        assert "60 of 61 cells are numbers, line 62 'oops' is not. Mend the cell, or say --missing oops and" in said
+    done = run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--missing", "oops", "--skip-missing-target", "--active", 9)
+    assert done.exit_code == 0, done.output
+
+
+def test_codes_beside_a_handful_of_numbers_are_categories(run, tmp_path):
+    """As in Python; they are told of where most of them are numbers."""
+    lines = [f"{(*range(1, 6), 'other')[i % 6]},{('a', 'b', '7')[i % 3]},{i % 2}" for i in range(60)]
+    (tmp_path / "x.csv").write_text("code,kind,y\n" + "\n".join(lines) + "\n")
+    done = run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 9)
+    assert done.exit_code == 0, done.output
+    assert load_model("m.ivm").table.words[0].categories == ("1", "2", "3", "4", "5", "other")
+    assert "column 'code' is taken as categories: 50 of 60 cells are numbers, 10 are not, such as line 7" in done.stderr
+    assert "column 'kind'" not in done.stderr
+
+
+def test_points_where_commas_are_before_decimals(fails, run):
+    """A table of which one column has been through pandas, and one whose points stand between thousands."""
+    mixed = "price;age;y\n" + "".join(f"1.{i:03d},5;{20 + i % 30}.0;{i % 2}\n" for i in range(60))
+    said = fails(mixed, "--thousands", ".")
+    assert "column 'age' has numbers with a point ('20.0'), where commas are before decimals. Write 20,0 for" in said
+    assert "has numbers with a point" in fails(mixed.replace("1.", ""), "--decimal", ",")
+    both = "a;x;y\n" + "".join(f"{1 + i % 9}.{100 + i};-0,{10 + i};{i},{i % 7}1\n" for i in range(60))
+    for options in ((), ("--task", "regress")):
+        assert "--thousands . where points stand between thousands in other columns" in fails(both, *options)
+    line = fails(both, "--decimal", ",").strip().partition("For example: infovec ")[2]
+    assert line.endswith("--thousands .")
+    for words in (shlex.split(line), ["fit", "x.csv", "-t", "y", "-o", "n.ivm", "--thousands", "."]):
+        assert run(*words).exit_code == 0
+
+
+@pytest.mark.parametrize("held", [(), ("--test", "0.3")])
+def test_a_column_that_counts_the_rows_is_told_of(run, tmp_path, held):
+    frame = pd.DataFrame(
+        {"a": RNG.normal(size=80), "age": RNG.integers(20, 60, size=80), "y": RNG.choice(["p", "q"], 80)}
+    )
+    frame["half"] = np.arange(80) / 2
+    frame["day"] = [str(np.datetime64("2024-01-01") + k) for k in range(80)]
+    frame.to_csv(tmp_path / "x.csv")  # with an index without a name
+    fit = ("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 9, "--dates", "day", *held)
+    said = run(*fit).stderr
+    assert said.count("rises from row to row") == 1
+    assert (
+        "column 'column 1' rises from row to row as their numbers do: if it says nothing else of them, say --drop"
+        in said
+    )
+    assert "rises from row to row" not in run(*fit, "--drop", "column 1").stderr
+
+
+@pytest.mark.parametrize("name", ["new.csv", "new.parquet"])
+def test_a_header_without_rows_is_predicted(mixed, run, tmp_path, name):
+    path, *_ = mixed
+    run("fit", path, "--target", "score", "-o", "m.ivm", "--active", 20)
+    empty = pd.read_csv(path)[:0].drop(columns="score").assign(extra="")
+    if name == "new.csv":
+        empty.to_csv(name, index=False)
+    else:
+        pytest.importorskip("pyarrow")
+        empty.astype({"size": float, "weight": float}).to_parquet(name)
+    done = run("predict", "m.ivm", name, "--std", "--keep", "extra")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == "extra,prediction,std\n"
+    assert done.stderr == ""
+    assert run("predict", "m.ivm", name, "--json").stdout == ""
+    for command in ("evaluate", "suggest"):
+        assert run(command, "m.ivm", name).exit_code == 1
+
+
+def test_columns_are_those_of_the_table(run, tmp_path):
+    """Not those as well that say where values are missing."""
+    (tmp_path / "x.csv").write_text("a,b,y\n" + rows(40).replace("5,2,", ",2,"))
+    done = run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 9, "--json")
+    assert '"columns": 2' in done.stdout
+    assert "2 columns" in done.stderr

@@ -281,7 +281,7 @@ def test_parquet_files(tmp_path):
     table = arrow.table({"a": gap, "n": arrow.array(range(300)), "color": COLORS.tolist(), "flag": [True, False] * 150})
     parquet.write_table(table, tmp_path / "x.parquet")
     source = open_source(str(tmp_path / "x.parquet"))
-    assert source.kinds() == {"a": "number", "n": "number", "color": "word", "flag": "number"}
+    assert source.kinds() == {"a": "number", "n": "number", "color": "word", "flag": "truth"}
     numbers, (colors,), target, _ = whole(source, Wanted(("flag", "a"), ("color",), "n"))
     np.testing.assert_array_equal(numbers[:, 0], [1.0, 0.0] * 150)
     np.testing.assert_array_equal(numbers[:, 1], [np.nan if v is None else v for v in gap])

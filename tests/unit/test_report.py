@@ -7,6 +7,7 @@ import subprocess
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_digits
@@ -253,12 +254,12 @@ onload = () => document.title = [...document.querySelectorAll("iframe")].map(see
 </script></body></html>"""
 
 
-def looked_at(text, tmp_path, scheme):
+def looked_at(text, tmp_path, scheme, probe=PROBE):
     """What a browser makes of a page at 390 and at 1200 pixels: widths, paper, and parts that are cut off."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:
         pytest.skip("needs Chromium to lay the page out: apt-get install chromium")
-    (tmp_path / "probe.html").write_text(PROBE.format(report=html.escape(text)), encoding="utf-8")
+    (tmp_path / "probe.html").write_text(probe.format(report=html.escape(text)), encoding="utf-8")
     done = subprocess.run(
         [
             browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
@@ -282,6 +283,34 @@ def test_nothing_is_wider_than_the_screen(tmp_path, scheme, paper):
     model.report(tmp_path / "r.html", X[100:], GRADE[100:], feature_names=["a" * 60, "b", "c " * 40])
     found = looked_at((tmp_path / "r.html").read_text(encoding="utf-8"), tmp_path, scheme)
     assert found == [f"390|390|{paper}|", f"1200|1200|{paper}|"]
+
+
+@pytest.mark.parametrize("classes", [2, 6])
+def test_certificates_need_no_scrolling_on_a_wide_screen(tmp_path, classes):
+    labels = np.array([f"class {k}" for k in range(classes)])[
+        np.digitize(F, np.quantile(F, np.linspace(0, 1, classes + 1)[1:-1]))
+    ]
+    model = fast(IVMClassifier).fit(X[:100], labels[:100])
+    certified = model.certify(X[100:], labels[100:], held_out=True)
+    model.report(tmp_path / "r.html", certificate=certified)
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Share of each class" in text
+    part = page("r", [text[text.index("<section>\n<h2>Certificate") :].split("</section>")[0] + "</section>"])
+    everything = PROBE.replace('!e.closest(".scroll") && ', "")
+    assert looked_at(part, tmp_path, 1, everything)[1] == f"1200|1200|{LIGHT}|"
+
+
+def test_axes_of_dates_have_dates(tmp_path):
+    day = pd.Timestamp("2021-03-01") + pd.to_timedelta(np.arange(160) * 5, unit="D")
+    frame = pd.DataFrame({"since": day, "a": X[:, 0]})
+    model = IVMRegressor(n_active=30, random_state=0).fit(frame, X[:, 0] + np.sin(np.arange(160) / 20.0))
+    model.report(tmp_path / "r.html")
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    part = text[text.index("Relevances") :]
+    shown = part[part.index("mean prediction against since") :].split("</svg>")[0]
+    assert len(re.findall(r"<!-- 202[123]-\d\d-\d\d -->", shown)) >= 2
+    assert "<!-- 18" not in shown
+    assert "<!-- 202" not in part[part.index("mean prediction against a") :].split("</svg>")[0]
 
 
 @pytest.mark.parametrize("classes", [2, 10, 26])

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import click
 import numpy as np
 from scipy import sparse
 
@@ -25,9 +26,25 @@ from ..numerics.outliers import usual_reach
 from ..tables import Encoded
 from .targets import Target
 
-__all__ = ["build", "is_chosen", "starting_kernel"]
+__all__ = ["build", "check_pieces", "is_chosen", "starting_kernel"]
 
 _LIKELIHOODS = {"classify": ("probit", "logit"), "regress": tuple(REAL_LIKELIHOODS), "ordinal": ("ordinal",)}
+
+
+def check_pieces(options: dict[str, Any]) -> None:
+    """Raise before anything is read where there is no such kernel, or no such likelihood for the task if it is said."""
+    if not is_chosen(options):
+        try:
+            named_kernel(options["kernel"])
+        except ParameterError as error:
+            raise click.UsageError(f"--kernel: {error}") from error
+    tasks = [options["task"]] if options["task"] else list(_LIKELIHOODS)
+    known = [name for task in tasks for name in _LIKELIHOODS[task]]
+    if options["likelihood"] and options["likelihood"] not in known:
+        where = f" for --task {options['task']}" if options["task"] else ""
+        raise click.UsageError(
+            f"--likelihood {options['likelihood']}: there is none such{where}; choose {', '.join(known)}"
+        )
 
 
 def build(X: Inputs, target: Target, options: dict[str, Any]) -> Any:

@@ -1,6 +1,6 @@
 """Cells of a table as they are, to be written beside what is said of their rows."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,24 +8,27 @@ from scipy import sparse
 
 from .._types import Array
 from ..datasets import Block
-from ..datasets.source import Wanted
+from ..datasets.source import Kind, Wanted
 
 __all__ = ["cells", "text", "with_cells"]
 
 _WHOLE = 1e15  # below which whole numbers are written as such
 
 
-def with_cells(wanted: Wanted, columns: Sequence[str], dates: Sequence[str]) -> Wanted:
+def with_cells(wanted: Wanted, columns: Sequence[str], kinds: Mapping[str, Kind], dates: Collection[str]) -> Wanted:
     """Return what is wanted, and all these columns as well: as they are written where they are no numbers.
 
     Parameters
     ----------
     wanted : Wanted
     columns : sequence of str
-    dates : sequence of str
+    kinds : mapping from column to Kind
+    dates : collection of str
         Columns that are read as numbers, and are none.
     """
-    others = tuple(name for name in columns if name not in wanted.names() or name in dates)
+    as_written = [name for name in columns if name in dates or kinds[name] not in ("number", "word")]
+    read = [name for name in wanted.names() if name in wanted.words or name not in as_written]
+    others = tuple(name for name in columns if name not in read)
     return Wanted(wanted.numbers, (*wanted.words, *others), wanted.target, wanted.target_kind)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from ..datasets import open_source
 from ..datasets.sketch import Overlap, Sketched
@@ -61,6 +62,8 @@ def run(screen: Screen, model: str, data: str, delta: float, **options: Any) -> 
 def check_certifiable(options: dict[str, Any]) -> None:
     """Raise where a fit would take from all rows what must come from those that it learns on."""
     if options["certify"] is None:
+        if click.get_current_context().get_parameter_source("delta") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--delta is for --certify SHARE, which says what the other rows guarantee")
         return
     if options["impute"] is not None:
         raise click.UsageError("--certify does not go with --impute: medians of all rows would be in the prior")

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from .parameters import ACTIVE, DURATION, MEMORY, NAMES
+from .parameters import ACTIVE, DURATION, MEMORY, names, option
 from .program import Program
 from .screen import Screen
 
@@ -19,8 +19,8 @@ _OUTPUT = click.Path(readable=False, allow_dash=True)  # what cannot be written 
 def _screen(command: _F) -> _F:
     """Add --quiet and --json, and pass a Screen instead of them."""
 
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-    @click.option("--quiet", is_flag=True, help="Print nothing but results, warnings and errors.")
+    @option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+    @option("--quiet", is_flag=True, help="Print nothing but results, warnings and errors.")
     @functools.wraps(command)
     def with_screen(*arguments: Any, quiet: bool, as_json: bool, **options: Any) -> Any:
         return command(*arguments, screen=Screen(quiet, as_json), **options)
@@ -30,25 +30,31 @@ def _screen(command: _F) -> _F:
 
 def _reading(command: _F) -> _F:
     """Add what says how text is read."""
-    for option in (
-        click.option(
+    for declared in (
+        option(
             "--thousands",
             type=click.Choice([",", ".", "'", "space"]),
             help="Mark that may stand between thousands, as in 1,234.5; none if not given.",
         ),
-        click.option("--decimal", type=click.Choice([".", ","]), help="Mark before decimals; found if not given."),
-        click.option("--no-header", is_flag=True, help="The first line is a row; columns are named 1, 2, 3 ..."),
-        click.option("--encoding", default="utf-8", show_default=True, help="Of text files."),
-        click.option("--delimiter", help="Between the fields of text files; found if not given."),
+        option(
+            "--missing",
+            multiple=True,
+            metavar="WORD",
+            help="Cell of text files that stands for a missing value, beside NA, null and the like (repeatable).",
+        ),
+        option("--decimal", type=click.Choice([".", ","]), help="Mark before decimals; found if not given."),
+        option("--no-header", is_flag=True, help="The first line is a row; columns are named 1, 2, 3 ..."),
+        option("--encoding", default="utf-8", show_default=True, help="Of text files."),
+        option("--delimiter", help="Between the fields of text files; found if not given."),
     ):
-        command = option(command)
+        command = declared(command)
     return command
 
 
-_targets = click.option(
+_targets = option(
     "--skip-missing-target", is_flag=True, help="Leave out rows whose target is missing; else they are an error."
 )
-_delta = click.option(
+_delta = option(
     "--delta", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), default=0.01, show_default=True,
     help="Probability, over the draw of the rows, that the guarantee fails.",
 )  # fmt: skip
@@ -68,65 +74,64 @@ def infovec() -> None:
 
 @infovec.command()
 @click.argument("data", nargs=-1, required=True)
-@click.option("-t", "--target", help="Column to predict; data sets with a name know theirs.")
-@click.option("-o", "--output", required=True, type=_OUTPUT, help="Model file to write.")
-@click.option(
-    "--task", type=click.Choice(["classify", "regress", "ordinal"]), help="Found from the target if not given."
-)
-@click.option("--order", type=NAMES, default=(), help="Ordered classes, lowest first: low,middle,high.")
-@click.option("--categorical", type=NAMES, default=(), help="Columns to take as words: one,two.")
-@click.option("--drop", type=NAMES, default=(), help="Columns to leave out: one,two.")
-@click.option("--impute", type=click.Choice(["median"]), help="Gaps in numbers become the median and nothing else.")
-@click.option("--dates", type=NAMES, default=(), help="Columns of dates, to take as numbers (days): one,two.")
-@click.option(
+@option("-t", "--target", help="Column to predict; data sets with a name know theirs.")
+@option("-o", "--output", required=True, type=_OUTPUT, help="Model file to write.")
+@option("--task", type=click.Choice(["classify", "regress", "ordinal"]), help="Found from the target if not given.")
+@names("--order", help="Ordered classes, lowest first: low,middle,high")
+@names("--categorical", help="Columns to take as words: one,two")
+@names("--drop", help="Columns to leave out: one,two")
+@option("--impute", type=click.Choice(["median"]), help="Gaps in numbers become the median and nothing else.")
+@names("--dates", help="Columns of dates, to take as numbers (days): one,two")
+@option(
     "--date-format", multiple=True, metavar="[COLUMN=]FORMAT",
     help="Of these, such as %d.%m.%Y, or of one, birth=%d.%m.%Y (repeatable); found if not given.",
 )  # fmt: skip
 @_targets
-@click.option(
+@option(
     "--test", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), metavar="SHARE",
-    help="Hold back this share of the rows, and say how well they are predicted.",
+    help="Hold back about this share of the rows (each by chance), and say how well they are predicted.",
 )  # fmt: skip
-@click.option(
+@option(
     "--scale", type=click.Choice(["auto", "standard", "none"]), hidden=True,
     help="Of earlier versions: without effect.",
 )  # fmt: skip
-@click.option(
+@option(
     "--active",
     type=ACTIVE,
     default=500,
     show_default=True,
     help="Rows kept (with more than two classes for each of them): a number, a share, or auto.",
 )
-@click.option("--memory", type=MEMORY, help="What training may take beyond the data, such as 2GB.")
-@click.option("--time", "seconds", type=DURATION, help="After which the model so far is taken: 60s, 5m, 1h.")
-@click.option(
+@option("--memory", type=MEMORY, help="What training may take beyond the data, such as 2GB.")
+@option("--time", "seconds", type=DURATION, help="After which the model so far is taken: 60s, 5m, 1h.")
+@option(
     "--kernel", default="auto", show_default="chosen from the data",
     help="Covariance of the function: rbf, matern, exponential, rational_quadratic, linear, main_effects, polynomial, "
     'mlp, or sums and products of them such as "rbf + linear". The default is rbf with the further terms that help; '
     "with --ard it is rbf.",
 )  # fmt: skip
-@click.option("--ard", is_flag=True, help="Learn how relevant each column is; takes longer.")
-@click.option("--likelihood", help="probit, logit; gaussian, laplace, student_t, poisson.")
-@click.option(
+@option("--ard", is_flag=True, help="Learn how relevant each column is; takes longer.")
+@option("--likelihood", help="probit, logit; gaussian, laplace, student_t, poisson.")
+@option(
     "--transform", type=click.Choice(["identity", "auto", "log", "yeo-johnson"]), default="identity", show_default=True,
     help="Of numbers that spread unevenly, such as prices; predictions are of the numbers themselves.",
 )  # fmt: skip
-@click.option("--approximation", type=click.Choice(["projected", "factorised"]), default="projected", show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of what is drawn at random.")
-@click.option("--threads", type=click.IntRange(min=1), help="Of the linear algebra.")
-@click.option(
+@option("--approximation", type=click.Choice(["projected", "factorised"]), default="projected", show_default=True)
+@option("--seed", type=int, default=0, show_default=True, help="Of what is drawn at random.")
+@option("--threads", type=click.IntRange(min=1), help="Of the linear algebra.")
+@option(
     "--certify", type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True), metavar="SHARE",
     help="Learn on this share of the rows, and say what the others guarantee of the error.",
 )  # fmt: skip
 @_delta
-@click.option("--report", type=_OUTPUT, help="HTML file to write about the model and its fit.")
+@option("--report", type=_OUTPUT, help="HTML file to write about the model and its fit.")
 @_reading
 @_screen
 def fit(screen: Screen, **options: Any) -> None:
     """Fit a model to the table DATA: a file, several of the same columns, or a folder of them.
 
-    A table that is too large for --memory stays on disk.
+    A table that is too large for --memory stays on disk. Options that list names add up where they are repeated; a name
+    with a comma in it is a value of its own: --drop "first, last" --drop id.
 
     Ctrl-C ends learning or selection and writes the model found so far.
     """
@@ -138,13 +143,17 @@ def fit(screen: Screen, **options: Any) -> None:
 @infovec.command()
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
-@click.option(
-    "-o", "--output", default="-", type=_OUTPUT, help="File to write, also .gz; standard output if not given."
+@option(
+    "-o",
+    "--output",
+    default="-",
+    type=_OUTPUT,
+    help="File to write, CSV or .tsv, also with .gz; standard output if not given.",
 )
-@click.option("--proba", is_flag=True, help="The probability of every class.")
-@click.option("--std", is_flag=True, help="The standard deviation of the target, or of the latent function of classes.")
-@click.option("--keep", type=NAMES, default=(), help="Columns of DATA to write before the predictions: id,name.")
-@click.option("--no-formulas", is_flag=True, help="Write ' before words that a spreadsheet would take for a formula.")
+@option("--proba", is_flag=True, help="The probability of every class.")
+@option("--std", is_flag=True, help="The standard deviation of the target, or of the latent function of classes.")
+@names("--keep", help="Columns of DATA to write before the predictions: id,name")
+@option("--no-formulas", is_flag=True, help="Write ' before words that a spreadsheet would take for a formula.")
 @_reading
 @_screen
 def predict(screen: Screen, **options: Any) -> None:
@@ -160,15 +169,19 @@ def predict(screen: Screen, **options: Any) -> None:
 @infovec.command()
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
-@click.option("-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="Rows to ask for.")
-@click.option(
-    "-o", "--output", default="-", type=_OUTPUT, help="File to write, also .gz; standard output if not given."
+@option("-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="Rows to ask for.")
+@option(
+    "-o",
+    "--output",
+    default="-",
+    type=_OUTPUT,
+    help="File to write, CSV or .tsv, also with .gz; standard output if not given.",
 )
-@click.option(
+@option(
     "--score", type=click.Choice(["information", "prediction", "entropy", "variance", "margin"]), default="information",
     show_default=True, help="How much a label would tell: of the function, of other labels, and so on: see the guide.",
 )  # fmt: skip
-@click.option("--no-formulas", is_flag=True, help="Write ' before words that a spreadsheet would take for a formula.")
+@option("--no-formulas", is_flag=True, help="Write ' before words that a spreadsheet would take for a formula.")
 @_reading
 @_screen
 def suggest(screen: Screen, **options: Any) -> None:
@@ -186,7 +199,7 @@ def suggest(screen: Screen, **options: Any) -> None:
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
 @_targets
-@click.option("--report", type=_OUTPUT, help="HTML file to write about the model and these rows.")
+@option("--report", type=_OUTPUT, help="HTML file to write about the model and these rows.")
 @_reading
 @_screen
 def evaluate(screen: Screen, **options: Any) -> None:
@@ -222,7 +235,7 @@ def compare(screen: Screen, **options: Any) -> None:
 @click.argument("data")
 @_delta
 @_targets
-@click.option("--report", type=_OUTPUT, help="HTML file to write about the model and its certificate.")
+@option("--report", type=_OUTPUT, help="HTML file to write about the model and its certificate.")
 @_reading
 @_screen
 def certify(screen: Screen, **options: Any) -> None:
@@ -237,7 +250,7 @@ def certify(screen: Screen, **options: Any) -> None:
 
 @infovec.command()
 @click.argument("model", type=click.Path(dir_okay=False))
-@click.option("--points", type=click.IntRange(min=0), default=5, show_default=True, help="Active rows to show.")
+@option("--points", type=click.IntRange(min=0), default=5, show_default=True, help="Active rows to show.")
 @_screen
 def inspect(screen: Screen, **options: Any) -> None:
     """Say what is in a model file: kernel, relevances, active rows, evidence, origin."""
@@ -247,9 +260,7 @@ def inspect(screen: Screen, **options: Any) -> None:
 
 
 @infovec.command()
-@click.option(
-    "--out", type=click.Path(file_okay=False), default="out", show_default=True, help="Folder for the figure."
-)
+@option("--out", type=click.Path(file_okay=False), default="out", show_default=True, help="Folder for the figure.")
 def demo(out: str) -> None:
     """Train on real data beside a calibrated SVC, and draw a figure."""
     from .outside import run_demo
@@ -259,8 +270,8 @@ def demo(out: str) -> None:
 
 @infovec.command()
 @click.argument("name", required=False)
-@click.option("--quick", is_flag=True, help="Smaller sizes: less than a minute.")
-@click.option("--list", "listed", is_flag=True, help="Name the experiments.")
+@option("--quick", is_flag=True, help="Smaller sizes: less than a minute.")
+@option("--list", "listed", is_flag=True, help="Name the experiments.")
 def reproduce(name: str | None, quick: bool, listed: bool) -> None:
     """Run an experiment of the papers again; from a source tree."""
     from .outside import run_outside
@@ -271,7 +282,7 @@ def reproduce(name: str | None, quick: bool, listed: bool) -> None:
 @infovec.command(context_settings={"ignore_unknown_options": True})
 @click.argument("name", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.option("--list", "listed", is_flag=True, help="Name the benchmarks.")
+@option("--list", "listed", is_flag=True, help="Name the benchmarks.")
 def bench(name: str | None, arguments: tuple[str, ...], listed: bool) -> None:
     """Run a benchmark with its own ARGUMENTS, such as --quick; from a source tree."""
     from .outside import run_outside

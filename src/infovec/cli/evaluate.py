@@ -8,6 +8,7 @@ import numpy as np
 from .._types import Array, Rows
 from ..datasets import Block, Source, open_source
 from ..datasets.sketch import Overlap, Sketched
+from ..datasets.source import truth
 from ..errors import CellError, DataError
 from ..evaluation import ClassPredictions, NumberPredictions, figure_rows, joined, reject_rows
 from .model import Model, load_model
@@ -129,6 +130,8 @@ def _labels(model: Model, block: Block) -> list[Any]:
 
 
 def _whole(label: str | None) -> int | str | None:
+    if (found := truth(label)) is not None:
+        return found
     try:
         return label if label is None or float(label) != int(float(label)) else int(float(label))
     except (ValueError, OverflowError):

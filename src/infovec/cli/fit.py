@@ -16,22 +16,21 @@ from ..datasets import Source, open_sources
 from ..datasets.held_back import Learned
 from ..errors import DataError, UndecidedError
 from ..estimators.limits import memory_limit
-from ..kernels import named
 from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate
 from ..plain import printable
 from ..runtime import Progress, StopReason, give_back
-from .build import build, is_chosen
+from .build import build, check_pieces
 from .certify import check_certifiable, known_to_first
 from .evaluate import Judged, figures_text, judge_table
 from .gather import Choices, Gathered, gather
 from .model import Model, n_active, save_model
-from .outputs import check_outputs
+from .outputs import check_outputs, check_replaced
 from .program import command_with
 from .reporting import check_report, write_report
 from .room import check_room
 from .screen import Screen, Tell
-from .tables import Training, reading_of, training
+from .tables import Training, reading_of, training, with_columns
 
 __all__ = ["run"]
 
@@ -42,10 +41,10 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
     """Read, fit, save and say what came of it."""
     start = time.perf_counter()
     check_report(options["report"])
-    if not is_chosen(options):
-        named(options["kernel"])  # raises where it is none
+    check_pieces(options)
     check_certifiable(options)
     check_outputs([output, options["report"]], data)
+    check_replaced(output)
     if options["scale"] is not None:
         screen.note("--scale is no longer needed: kernels take the units of columns from the data")
     gathered, table = _read(screen, data, options)
@@ -66,14 +65,17 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
         model.set_params(callback=None)
         seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
         origin = _provenance(data, seconds, plan, certificate)
-        fitted = Model(model, gathered.table, origin, table.forms, table.sketch, options["thousands"])
+        fitted = Model(
+            model, gathered.table, origin, table.forms, table.sketch, options["thousands"], options["missing"]
+        )
         save_model(fitted, output)
     judged = None if table.learned is None else _judged(screen, fitted, table.learned)
     if options["report"]:
         sample = None if judged is None else (judged.X, judged.targets)
         predictions = None if judged is None else judged.predictions
         numbers = None if judged is None else judged.numbers
-        write_report(fitted, options["report"], predictions, sample, certificate, numbers)
+        train = gathered.X, gathered.target.y
+        write_report(fitted, options["report"], predictions, sample, certificate, numbers, train)
         screen.note(f"report: {options['report']}")
     _say(screen, _summary(model, gathered, output, seconds), certificate, judged)
 
@@ -82,6 +84,7 @@ def _read(screen: Screen, data: tuple[str, ...], options: dict[str, Any]) -> tup
     """Read the table, and say what was found in it."""
     with open_sources(data, reading_of(options)) as opened, screen.work("reading") as tell:
         room = _ROOM * memory_limit(options["memory"])
+        options = with_columns(opened, options)
         table = training(opened, options)
         source = table.source
         try:
@@ -153,7 +156,7 @@ def _found(gathered: Gathered) -> str:
     if target.task == "regress":
         what = f"numbers, from {target.y.min():g} to {target.y.max():g}"
     else:
-        labels = np.unique(target.y).tolist()
+        labels = target.categories or np.unique(target.y).tolist()
         shown = ", ".join(map(printable, labels[:6])) + (" ..." if len(labels) > 6 else "")
         what = f"{len(labels)} {'ordered ' if target.task == 'ordinal' else ''}classes ({shown})"
     return f"{n} rows, {p} columns; target {table.target!r}: {what} (--task, if it is something else)"
@@ -205,7 +208,7 @@ def _interruptible() -> Iterator[list[bool]]:
 
 
 def _summary(model: Any, gathered: Gathered, output: str, seconds: dict[str, float]) -> dict[str, Any]:
-    n, p = gathered.X.shape
+    n, p = gathered.X.shape[0], len(gathered.table.features)  # of the table, not those that say where gaps are
     classes = ranked(model)
     own = gathered.target.task == "classify" and classes is not None and len(classes) > 2
     return {

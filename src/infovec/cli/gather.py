@@ -1,6 +1,6 @@
 """From a table to training data: one pass, in blocks, straight into a matrix of single precision."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,16 +14,15 @@ from ..errors import CellError, DataError
 from ..numerics.moments import Moments
 from ..plain import printable
 from ..tables import CategoryColumn, Column, Encoded, NumberColumn, TableSchema
-from .pile import Codes, Pile, on_disk
+from .pile import Codes, Pile, counts_rows, offset_of, on_disk, some_columns
 from .table import Table, check_size
 from .targets import Target, read_target
-from .words import Obstacle, obstacle, spelling, undecided
+from .words import Obstacle, Seen, beside_numbers, obstacle, spelling, undecided, unread
 
 __all__ = ["Choices", "Gathered", "gather"]
 
+_LABELS, _CLASSES = ("word", "truth"), ("classify", "ordinal")
 _DENSE = 2000  # columns up to which a sparse table is made dense
-_ROWS = 4096  # at a time
-_FAR = 64.0  # standard deviations from zero, from which single precision tells rows apart too coarsely
 
 
 @dataclass(frozen=True)
@@ -63,16 +62,17 @@ def gather(source: Source, choices: Choices, tell: Callable[[int], None], room: 
     kinds = source.kinds()
     source.require([choices.target, *choices.categorical, *choices.drop])
     wanted = _wanted(source, kinds, choices)
-    rows = _Rows(source, wanted, room)
+    rows = _Rows(source, kinds, wanted, room)
     try:
         for block in source.blocks(wanted):
             rows.add(block)
             tell(rows.count)
     except CellError as error:
-        raise DataError(f"{error}. {_remedy(error, choices.target)}") from error
+        raise DataError(f"{error}. {_remedy(error, choices.target, source.marks is not None)}") from error
     if not rows.count:
         raise DataError(f"{source.name} has no rows")
-    target = read_target(rows.targets(), choices.task or source.task, choices.order, choices.target)
+    task = choices.task or source.task
+    target = read_target(rows.targets(), task, choices.order, choices.target, source.marks is not None)
     return rows.gathered(choices, target)
 
 
@@ -80,8 +80,7 @@ def _wanted(source: Source, kinds: dict[str, Kind], choices: Choices) -> Wanted:
     target = choices.target
     task = choices.task or source.task
     if task == "regress" and kinds[target] == "word":
-        first = next(source.blocks(Wanted((), (), target, "word")), None)
-        cause = spelling(first.target if first is not None and isinstance(first.target, list) else ())
+        cause = unread(_first_labels(source, target), source.marks is not None)
         remedy = f": {cause}" if cause else "; --task classify"
         raise DataError(f"{source.name}: target {target!r} holds words, so it cannot be regressed{remedy}")
     left_out = {target, *choices.drop}
@@ -91,25 +90,34 @@ def _wanted(source: Source, kinds: dict[str, Kind], choices: Choices) -> Wanted:
     as_words = {name for name in inputs if kinds[name] == "word"} | set(choices.categorical)
     return Wanted(
         tuple(name for name in inputs if name not in as_words), tuple(name for name in inputs if name in as_words),
-        target, "word" if kinds[target] == "word" or task in ("classify", "ordinal") else "number",
+        target, "word" if (kinds[target] in _LABELS and task != "regress") or task in _CLASSES else "number",
     )  # fmt: skip
 
 
-def _remedy(error: CellError, target: str) -> str:
+def _remedy(error: CellError, target: str, is_text: bool) -> str:
     column = error.column
     if cause := spelling((error.cell,)):
         return cause
     if column == target:
         return "If the target is a class, say --task classify"
-    return f"Mend the cell, or say --categorical {column!r} if the column holds words, or --drop {column!r}"
+    missing = f", or --missing {error.cell!r} if it stands for a missing value" if is_text else ""
+    return f"Mend the cell, or say --categorical {column!r} if the column holds words, or --drop {column!r}{missing}"
+
+
+def _first_labels(source: Source, target: str) -> Codes:
+    labels, block = Codes(), next(source.blocks(Wanted((), (), target, "word")), None)
+    if block is not None and isinstance(block.target, list):
+        labels.add(block.target, block.place)
+    return labels
 
 
 class _Rows:
     """What was read so far."""
 
-    def __init__(self, source: Source, wanted: Wanted, room: float) -> None:
-        self.name, self.columns = source.name, tuple(source.columns)
-        self.wanted, self.count, self.room = wanted, 0, room
+    def __init__(self, source: Source, kinds: Mapping[str, Kind], wanted: Wanted, room: float) -> None:
+        self.kinds, self.wanted, self.count, self.room = kinds, wanted, 0, room
+        self.name, self.columns, self.marks = source.name, tuple(source.columns), source.marks
+        self.notes = list[str]()
         self._pile: Pile | None = None
         self._sparse: list[Any] = []
         self._codes = [Codes() for _ in wanted.words]
@@ -128,14 +136,14 @@ class _Rows:
         else:
             self._add_numbers(block)
         for name, codes, words in zip(self.wanted.words, self._codes, block.words, strict=True):
-            codes.add(words)
+            codes.add(words, block.place)
             self._note_missing(block, name, [i for i, word in enumerate(words) if word is None])
         self.count += len(block)
 
     def _add_numbers(self, block: Block) -> None:
         X = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
         if self._pile is None:
-            self._pile = Pile(_offset(Moments.of(X)), self.room)
+            self._pile = Pile(offset_of(Moments.of(X)), self.room)
         self._pile.add(X)
         missing = np.isnan(X)
         for j in np.flatnonzero(missing.any(axis=0)):
@@ -149,7 +157,7 @@ class _Rows:
     def _add_target(self, block: Block) -> None:
         if isinstance(block.target, list):
             gap = next((i for i, label in enumerate(block.target) if label is None), None)
-            self._labels.add(block.target)
+            self._labels.add(block.target, block.place)
         else:
             values = np.asarray(block.target)
             gap = next(iter(np.flatnonzero(np.isnan(values)).tolist()), None)
@@ -166,7 +174,7 @@ class _Rows:
 
     def gathered(self, choices: Choices, target: Target) -> Gathered:
         """Return all rows, filled, in the units of the table."""
-        notes = list[str]()
+        notes = self.notes
         empty = {name for name, (count, _) in self._missing.items() if count == self.count}
         notes += [f"column {name!r} has no values and is left out" for name in sorted(empty)]
         if len(empty) == len(self.wanted.numbers) + len(self.wanted.words):
@@ -191,20 +199,32 @@ class _Rows:
             assert self._pile is not None
             gaps = name in self._missing
             fill = float(self._pile.offset[j]) + float(np.nanmedian(self._pile.column(int(j))))
-            kind = "date" if name in choices.dates else "number"
-            found[name] = NumberColumn(name, kind, fill, gaps and not choices.impute)
+            if name not in choices.dates and counts_rows(self._pile.column(int(j))):
+                self.notes.append(
+                    f"column {name!r} rises from row to row as their numbers do: if it says nothing else of them, say "
+                    f"--drop {name!r}"
+                )
+            found[name] = NumberColumn(name, self.kind(name, choices), fill, gaps and not choices.impute)
         for name, collected in zip(self.wanted.words, self._codes, strict=True):
             if name in empty:
                 continue
             words, own = collected.sorted()
-            if name not in choices.categorical and (one := obstacle(name, words, self.count)):
+            seen = Seen(collected.counts(), collected.places, self.count, self.marks)
+            if name not in choices.categorical and (one := obstacle(name, seen)):
                 unclear.append(one)
+            elif name not in choices.categorical and (said := beside_numbers(name, seen)):
+                self.notes.append(said)
             commonest = int(np.argmax(np.bincount(own[own >= 0], minlength=len(words))))
             found[name] = CategoryColumn(name, "text", words, commonest, name in self._missing)
             codes.append(own)
         if unclear:
             raise undecided(self.name, unclear)
         return TableSchema(tuple(found[name] for name in self.columns if name in found)), codes
+
+    def kind(self, name: str, choices: Choices) -> str:
+        """Return what the numbers of a column are."""
+        of = self.kinds[name]
+        return "date" if name in choices.dates else of if of in ("duration", "time") else "number"
 
     def _mixed(
         self,
@@ -247,7 +267,7 @@ class _Rows:
             raise DataError(f"{self.name} has no rows")
         kept = self._kept(empty)
         X, offset = self._pile.matrix(), self._pile.offset[kept]
-        return X if kept.all() and not offset.any() else _some(X, kept, offset)
+        return X if kept.all() and not offset.any() else some_columns(X, kept, offset)
 
     def _gathered_sparse(self, choices: Choices, target: Target, notes: list[str]) -> Gathered:
         X = sparse.vstack(self._sparse, format="csr")
@@ -282,23 +302,3 @@ class _Rows:
         )
         taken = f". Words taken for missing: {words}" if words else ""
         return [f"{said}, in column {shown}{more}: {done}{taken}"]
-
-
-def _offset(moments: Moments) -> Floats:
-    """Return what is to be taken from columns that are far from zero, for single precision to tell their rows apart.
-
-    It is a multiple of a power of two about as large as the deviation, so that whole numbers stay whole.
-    """
-    mean, deviation = moments.mean, moments.deviation
-    far = (np.abs(mean) > _FAR * deviation) & ((deviation > 0.0) | (mean.astype(np.float32) != mean))
-    step = 2.0 ** np.floor(np.log2(np.where(deviation > 0.0, deviation, 1.0)))
-    return np.where(far, np.where(deviation > 0.0, np.round(mean / step) * step, mean), 0.0)
-
-
-def _some(X: Array, kept: Mask, offset: Floats) -> Array:
-    """Some columns of a matrix with their offsets, in double precision if there are any, on disk if it is there."""
-    shape, dtype = (len(X), int(np.sum(kept))), np.float64 if offset.any() else np.float32
-    found = on_disk(shape, dtype) if isinstance(X, np.memmap) else np.empty(shape, dtype=dtype)
-    for start in range(0, len(X), _ROWS):
-        found[start : start + _ROWS] = X[start : start + _ROWS][:, kept] + offset.astype(dtype)
-    return found

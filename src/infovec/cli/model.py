@@ -12,14 +12,14 @@ from ..datasets.cells import THOUSANDS
 from ..datasets.sketch import Sketch
 from ..errors import DataError, ModelFileError
 from ..estimators import load_with_extra
-from ..persistence import about
+from ..persistence import Content, about
 from ..persistence.values import must, number
 from ..tables import NumberColumn, TableSchema
 from .table import Table
 
 __all__ = ["Model", "as_list", "in_units", "load_model", "n_active", "own_units", "save_model"]
 
-_TABLE, _DATES, _SKETCH, _THOUSANDS = "table", "dates", "fingerprint", "thousands"
+_TABLE, _DATES, _SKETCH, _THOUSANDS, _MISSING = "table", "dates", "fingerprint", "thousands", "missing"
 _ESTIMATORS = {"classify": "IVMClassifier", "regress": "IVMRegressor", "ordinal": "IVMOrdinalClassifier"}
 
 
@@ -32,6 +32,8 @@ class Model(NamedTuple):
     dates: Mapping[str, str | None] = MappingProxyType({})  # columns of dates, and how they are written if known
     sketch: Sketch | None = None  # of the rows it was fitted to
     thousands: str | None = None  # mark between thousands, by its name
+    missing: tuple[str, ...] = ()  # cells that stand for a missing value, beside those that always do
+    unnamed: bool = False  # it was fitted to an array, whose columns are known by their places
 
 
 def save_model(model: Model, path: str) -> None:
@@ -41,6 +43,8 @@ def save_model(model: Model, path: str) -> None:
         extra[_SKETCH] = model.sketch.to_json()
     if model.thousands is not None:
         extra[_THOUSANDS] = model.thousands
+    if model.missing:
+        extra[_MISSING] = list(model.missing)
     model.estimator.save(path, extra=extra, provenance=model.provenance)
 
 
@@ -51,14 +55,7 @@ def load_model(path: str, of_python: bool = False) -> Model:
     except FileNotFoundError as error:
         raise DataError(f"there is no file {path}; `infovec fit` writes models, by -o") from error
     if _TABLE not in content.extra:
-        table = _known_table(content.model) if of_python else None
-        if table is None:
-            raise DataError(
-                f"{path} was saved in Python and does not say how to read a table{'' if of_python else ', its target'}"
-                "; load it there with infovec.load, or make one with `infovec fit`"
-            )
-        of_dates = [column.name for column in table.schema.columns if column.kind == "date"]
-        return Model(content.model, table, content.provenance, dict.fromkeys(of_dates))
+        return _of_python(path, content, of_python)
     with about(path):
         table = Table.from_json(content.extra[_TABLE])
         _check(content.model, table)
@@ -70,14 +67,44 @@ def load_model(path: str, of_python: bool = False) -> Model:
         dates, sketch = _dates(content.extra.get(_DATES, {}), table), _sketch(content.extra.get(_SKETCH))
         thousands = content.extra.get(_THOUSANDS)
         must(thousands in (None, *THOUSANDS), "the thousands", f"one of {', '.join(THOUSANDS)}", thousands)
-    return Model(content.model, table, content.provenance, dates, sketch, thousands)
+        missing = content.extra.get(_MISSING, [])
+        fits = isinstance(missing, list) and all(isinstance(word, str) for word in missing)
+        must(fits, "the words for missing values", "a list of words", missing)
+    return Model(content.model, table, content.provenance, dates, sketch, thousands, tuple(missing))
+
+
+def _of_python(path: str, content: Content, enough: bool) -> Model:
+    """Return a model that was saved in Python, if what it knows of its table is enough; say else what it is."""
+    reason = _not_here(content.model)
+    table = _known_table(content.model) if enough and not reason else None
+    if table is None:
+        said = f"was saved in Python and does not say how to read a table{'' if enough else ', its target'}"
+        said = f"was saved in Python and {reason}" if reason else said
+        raise DataError(f"{path} {said}; load it there with infovec.load, or make one with `infovec fit`")
+    of_dates = [column.name for column in table.schema.columns if column.kind == "date"]
+    unnamed = not hasattr(content.model, "feature_names_in_")
+    return Model(content.model, table, content.provenance, dict.fromkeys(of_dates), unnamed=unnamed)
+
+
+def _not_here(estimator: Any) -> str:
+    """Say what a model is that the command line has no predictions for; nothing of others."""
+    if hasattr(estimator, "outputs_"):
+        return (
+            f"predicts {len(estimator.outputs_)} targets at once, where the command line has one: save one of its "
+            "models by itself there, model.outputs_[0].save(path)"
+        )
+    if hasattr(estimator, "tasks_"):
+        return "was fitted to groups of rows that are tasks, for which the command line has no option"
+    if type(estimator).__name__ not in _ESTIMATORS.values():
+        return f"is {type(estimator).__name__}, where the command line takes {', '.join(_ESTIMATORS.values())}"
+    return ""
 
 
 def _known_table(estimator: Any) -> Table | None:
     """Return how a table is read for a model that was fitted in Python, whose target has no name; None if unknown."""
     task = next((task for task, kind in _ESTIMATORS.items() if kind == type(estimator).__name__), None)
     p = getattr(estimator, "n_features_in_", None)
-    if task is None or p is None or hasattr(estimator, "tasks_") or hasattr(estimator, "outputs_"):
+    if task is None or p is None:
         return None
     names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(p)])
     plain = TableSchema(tuple(NumberColumn(str(name), "number", 0.0, False) for name in names))

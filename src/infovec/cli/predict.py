@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import IO, Any, Protocol, cast
 
 import click
@@ -21,7 +22,8 @@ from ..persistence import writing
 from ..plain import printable, without_formula
 from .cells import cells, text, with_cells
 from .model import Model, load_model
-from .outputs import check_outputs
+from .outputs import check_outputs, delimiter_of
+from .parameters import picked
 from .screen import Screen
 from .table import Encoder
 from .tables import as_fitted, reading_of
@@ -54,24 +56,26 @@ def run(
 ) -> None:
     """Read, predict and write, a block of rows at a time."""
     check_outputs([output], [data], model, dash=True)
+    delimiter = delimiter_of(output, screen.as_json)
     loaded = load_model(model, of_python=True)
     if proba and loaded.table.task == "regress":
         raise click.UsageError("--proba is for classes; this model predicts numbers, for which there is --std")
     columns, rows = Columns(loaded, proba, std), 0
-    _check_kept(keep, columns.names)
     with (
-        open_source(data, reading_of(options, loaded)) as opened_table,
+        open_source(data, replace(reading_of(options, loaded), empty=True)) as opened_table,
         screen.work("predicting") as tell,
         screen.warnings(),
     ):
-        source = as_fitted(opened_table, loaded)
-        wanted = with_cells(loaded.table.wanted(with_target=False), keep, tuple(loaded.dates))
+        source = as_fitted(opened_table, loaded, not options["no_header"])
+        keep = picked(keep, source.columns)
+        _check_kept(keep, columns.names)
         source.require(keep)
+        wanted = with_cells(loaded.table.wanted(with_target=False), keep, source.kinds(), loaded.dates)
         encode, blocks = Encoder(loaded.table, source.name), source.blocks(wanted)
         with opened(output) as file, explained():
             shown = shown_cell(file, options["no_formulas"])
             names = [*keep, *columns.names]
-            write = json_lines(file, names) if screen.as_json else csv_lines(file, names, shown)
+            write = json_lines(file, names) if screen.as_json else csv_lines(file, names, shown, delimiter)
             for block in blocks:
                 X, kept = encode(block), _kept(keep, wanted, block, screen.as_json)
                 for start in range(0, X.shape[0], _ROWS):
@@ -144,9 +148,9 @@ class Columns:
         return values
 
 
-def csv_lines(file: Written, names: list[str], cell: Callable[[str], str]) -> Any:
+def csv_lines(file: Written, names: list[str], cell: Callable[[str], str], delimiter: str) -> Any:
     """Write the names of columns; return what writes rows of them."""
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
     writer.writerow(map(cell, names))
 
     def shown(values: Sequence[Any]) -> Sequence[Any]:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import shlex
 import sys
 import traceback
@@ -18,6 +19,8 @@ __all__ = ["Program", "command_with"]
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _DEBUG, _GIVEN = "infovec.debug", "infovec.arguments"
 _LISTS = ("--drop", "--dates")  # options that name columns
+_OPTIONS = {"max_memory": "--memory", "n_active": "--active", "max_time": "--time"}  # parameters of Python
+_REPEATED = "--missing"  # one that has one word each time
 
 
 def _note(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -70,12 +73,17 @@ def command_with(options: Mapping[str, Sequence[str]]) -> str:
     given = list(click.get_current_context().find_root().meta[_GIVEN])
     for option, values in options.items():
         at = next((i for i, text in enumerate(given) if text == option or text.startswith(f"{option}=")), None)
+        if option == _REPEATED:
+            given += [text for value in dict.fromkeys(values) for text in (option, value)]
+            continue
         named = list(dict.fromkeys(values)) if option in _LISTS else [values[0]]
         if at is not None:
             old = given[at].partition("=")[2] or given[at + 1]
             del given[at : at + 1 + ("=" not in given[at])]
             named = [old, *named] if option in _LISTS else named
-        given += [option, ",".join(named)]
+        plain = [name for name in named if "," not in name]
+        for value in [*(name for name in named if "," in name), *([",".join(plain)] if plain else [])]:
+            given += [option, value]
     return shlex.join(["infovec", *given])
 
 
@@ -98,7 +106,9 @@ def _sentence(error: BaseException, told: bool) -> str:
     if isinstance(error, MemoryError):
         return f"not enough memory{_because(error)}. Use --memory, or a smaller --active"
     if isinstance(error, InfovecError | OSError):
-        return _said(error)
+        return re.sub(
+            r"(?<!['\w])(max_memory|n_active|max_time)(?![\w'=])", lambda found: _OPTIONS[found[0]], _said(error)
+        )
     where = "" if told else "; --debug shows where"
     return f"this must not happen, and is a mistake of infovec: {type(error).__name__}{_because(error)}{where}"
 

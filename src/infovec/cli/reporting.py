@@ -34,6 +34,7 @@ def write_report(
     sample: tuple[Any, Array] | None = None,
     certificate: Certificate | None = None,
     numbers: Rows | None = None,
+    train: tuple[Any, Array] | None = None,
 ) -> None:
     """Write a report.
 
@@ -48,12 +49,16 @@ def write_report(
     certificate : Certificate, optional
     numbers : array of int, optional
         Of the rows of the test table, as people count them.
+    train : (inputs, targets), optional
+        Rows of the fit where they are at hand, for a linear model to learn from; else it learns from other test rows.
     """
     from ..report import Contents, compared, dependences, write_contents
 
     table, provenance, estimator = model.table, model.provenance, model.estimator
     relevances = model_relevances(estimator, table.features, np.array(table.scale)[: len(table.features)])
-    told = None if sample is None or predictions is None else compared(estimator, predictions, sample[0])
+    told = (
+        None if sample is None or predictions is None else compared(estimator, predictions, sample[0], *(train or ()))
+    )
     simple, fitted_to = told or ((), "")
     rows = table.given(as_list(estimator.active_vectors_)[0]) if sample is None else sample[0]
     found = dependences(estimator, rows, relevances, table.features)

@@ -10,7 +10,7 @@ from ..datasets import open_source
 from ..estimators.asking import Search, still
 from .cells import cells, text, with_cells
 from .model import load_model
-from .outputs import check_outputs
+from .outputs import check_outputs, delimiter_of
 from .predict import csv_lines, explained, json_lines, opened, shown_cell
 from .screen import Screen
 from .table import Encoder
@@ -22,6 +22,7 @@ __all__ = ["run"]
 def run(screen: Screen, model: str, data: str, output: str, number: int, score: str, **options: Any) -> None:
     """Read a pool, a block of rows at a time, and write the rows to ask for."""
     check_outputs([output], [data], model, dash=True)
+    delimiter = delimiter_of(output, screen.as_json)
     loaded = load_model(model, of_python=True)
     search, kept = Search(loaded.estimator, number, score), list[tuple[Array, Array]]()
     with (
@@ -29,9 +30,9 @@ def run(screen: Screen, model: str, data: str, output: str, number: int, score: 
         screen.work("looking") as tell,
         screen.warnings(),
     ):
-        source = as_fitted(opened_table, loaded)
+        source = as_fitted(opened_table, loaded, not options["no_header"])
         columns = () if loaded.table.sparse else source.columns
-        wanted = with_cells(loaded.table.wanted(with_target=False), columns, tuple(loaded.dates))
+        wanted = with_cells(loaded.table.wanted(with_target=False), columns, source.kinds(), loaded.dates)
         encode = Encoder(loaded.table, source.name)
         with explained():
             for block in source.blocks(wanted):
@@ -50,7 +51,7 @@ def run(screen: Screen, model: str, data: str, output: str, number: int, score: 
     names = [name if name not in columns else f"suggested {name}" for name in ("row", score)] + list(columns)
     with opened(output) as file:
         cell = shown_cell(file, options["no_formulas"])
-        write = json_lines(file, names) if screen.as_json else csv_lines(file, names, cell)
+        write = json_lines(file, names) if screen.as_json else csv_lines(file, names, cell, delimiter)
         write(values)
     if output != "-":
         screen.note(f"{number} of {search.total} rows: {output}")

@@ -2,18 +2,19 @@
 
 from collections import Counter
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from scipy import sparse
 
 from .._types import Inputs
 from ..datasets import Block
-from ..datasets.source import Kind, Wanted
+from ..datasets.source import Wanted
 from ..errors import DataError, ModelFileError
 from ..persistence.values import flag, must, number, text
 from ..plain import printable
-from ..tables import CategoryColumn, Encoded, NumberColumn, Raw, TableSchema
+from ..tables import CategoryColumn, Column, Encoded, NumberColumn, Raw, TableSchema
+from ..tables.raw import Kind
 
 __all__ = ["LARGEST", "TASKS", "Encoder", "Table", "check_size", "raw_columns", "stacked"]
 
@@ -42,7 +43,7 @@ class Table:
 
     task: str
     target: str
-    target_kind: Kind
+    target_kind: Literal["number", "word"]
     schema: TableSchema
     centre: tuple[float, ...]
     scale: tuple[float, ...]
@@ -95,7 +96,7 @@ class Table:
         where = "the table's"
         task, target = text(data["task"], f"{where} task"), text(data["target"], f"{where} target")
         must(task in TASKS, f"{where} task", f"one of {', '.join(TASKS)}", task)
-        kind: Kind = "word" if data["target_kind"] == "word" else "number"
+        kind: Literal["number", "word"] = "word" if data["target_kind"] == "word" else "number"
         must(data["target_kind"] == kind, f"{where} target_kind", "number or word", data["target_kind"])
         schema, is_sparse = TableSchema.from_json(data["schema"]), flag(data["sparse"], f"{where} sparse")
         kinds = [column.form for column in schema.columns]
@@ -146,9 +147,13 @@ def raw_columns(block: Block, schema: TableSchema) -> list[Raw]:
     return [
         Raw.of_words(column.name, next(words))
         if isinstance(column, CategoryColumn)
-        else Raw(column.name, "date" if column.kind == "date" else "number", next(numbers))
+        else Raw(column.name, _number_kind(column), next(numbers))
         for column in schema.columns
     ]
+
+
+def _number_kind(column: Column) -> Kind:
+    return cast(Kind, column.kind) if column.kind in ("date", "duration", "time") else "number"
 
 
 class Encoder:

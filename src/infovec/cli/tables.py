@@ -8,23 +8,32 @@ from ..datasets import Reading, Source
 from ..datasets.dates import Dated
 from ..datasets.held_back import Learned
 from ..datasets.sketch import Overlap, Sketch, Sketched
-from ..datasets.through import WithTargets
+from ..datasets.through import Renamed, WithTargets
+from ..errors import DataError
 from .model import Model
+from .parameters import picked
 from .screen import Screen
 
-__all__ = ["Training", "as_fitted", "reading_of", "training", "warn_of_overlap", "with_targets"]
+__all__ = ["Training", "as_fitted", "reading_of", "training", "warn_of_overlap", "with_columns", "with_targets"]
 
+_LISTS = ("categorical", "drop", "dates")
 _TOO_MANY = 0.01  # share of rows that the model was fitted to, from which figures on them are too good
 
 
 def reading_of(options: dict[str, Any], model: Model | None = None) -> Reading:
-    """Return how text is to be read; marks between thousands are those of the model's table unless others are said."""
+    """Return how text is to be read: as the table of the model was, unless it is said otherwise."""
     decimal, thousands = options["decimal"], options["thousands"]
     if thousands is not None and thousands == decimal:
         raise click.UsageError(f"--decimal {decimal} and --thousands {thousands}: one mark cannot be both")
     if thousands is None and model is not None and model.thousands != decimal:
         thousands = model.thousands
-    return Reading(options["delimiter"], options["encoding"], not options["no_header"], decimal, thousands)
+    missing = (*(() if model is None else model.missing), *options["missing"])
+    return Reading(options["delimiter"], options["encoding"], not options["no_header"], decimal, thousands, missing)
+
+
+def with_columns(source: Source, options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with the names of columns that their values list, as the table has them."""
+    return {**options, **{name: picked(options[name], source.columns) for name in _LISTS}}
 
 
 class Training(NamedTuple):
@@ -63,8 +72,9 @@ def _forms(dates: tuple[str, ...], given: tuple[str, ...]) -> dict[str, str | No
     for text in given:
         name, named, form = text.partition("=")
         if named and "%" not in name:
-            own[name] = form
-        elif common is None:
+            if own.setdefault(name, form) != form:
+                raise click.UsageError(f"--date-format {name}={own[name]} and {text}: a column is written in one way")
+        elif common in (None, text):
             common = text
         else:
             raise click.UsageError(f"--date-format {common} and {text}: say of which column, as in {dates[0]}={text}")
@@ -74,9 +84,24 @@ def _forms(dates: tuple[str, ...], given: tuple[str, ...]) -> dict[str, str | No
     return {name: own.get(name, common) for name in dates}
 
 
-def as_fitted(source: Source, model: Model) -> Source:
+def as_fitted(source: Source, model: Model, header: bool = True) -> Source:
     """Return a table read as that was which the model was fitted to."""
+    if model.unnamed:
+        source = _by_place(source, model.table.features, header)
     return Dated(source, model.dates) if model.dates else source
+
+
+def _by_place(source: Source, names: tuple[str, ...], header: bool) -> Source:
+    """Return a table whose columns have the names that a model has for those of an array."""
+    if not header and len(source.columns) == len(names):
+        return Renamed(source, names)
+    if set(names) <= set(source.columns):
+        return source
+    raise DataError(
+        f"the model was fitted in Python to an array of {len(names)} columns without names, and {source.name} has "
+        f"{len(source.columns)}: name these {names[0]} to {names[-1]} in its header, in the order of the array, or "
+        "give a table of nothing else without a header, and say --no-header"
+    )
 
 
 def with_targets(source: Source, options: dict[str, Any]) -> Source:

@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Array, Floats
+from ..datasets.source import truth
 from ..errors import DataError
+from .parameters import picked
 from .pile import Codes
 from .table import LARGEST
-from .words import are_amounts, spelling
+from .words import spelling, unread
 
 __all__ = ["MANY", "Target", "found_task", "labels", "read_target"]
 
@@ -24,7 +26,9 @@ class Target(NamedTuple):
     categories: list[Any] | None  # of ordered classes, lowest first
 
 
-def read_target(values: Floats | Codes, task: str | None, order: tuple[str, ...], name: str) -> Target:
+def read_target(
+    values: Floats | Codes, task: str | None, order: tuple[str, ...], name: str, is_text: bool = True
+) -> Target:
     """Return targets as the task wants them.
 
     Parameters
@@ -33,16 +37,17 @@ def read_target(values: Floats | Codes, task: str | None, order: tuple[str, ...]
     task : str, optional
         None finds it: words and few different whole numbers are classes, others numbers.
     order : tuple of str
-        Ordered classes, lowest first; empty where nothing was said.
+        Ordered classes, lowest first, as ``--order`` lists them; empty where nothing was said.
     name : str
         Of the column.
+    is_text : bool
+        Whether it is from a text file.
     """
     if isinstance(values, Codes):
         words, codes = values.sorted()
-        if task is None and len(words) > MANY and are_amounts(words):
+        if task is None and len(words) > MANY and (cause := unread(values, is_text)):
             raise DataError(
-                f"target {name!r} holds numbers that cannot be read: {spelling(words)}. If they are classes, say "
-                "--task classify"
+                f"target {name!r} holds numbers that cannot be read: {cause}. If they are classes, say --task classify"
             )
         y: Array = labels(words)[codes]
         task = task or "classify"
@@ -73,7 +78,10 @@ def found_task(y: Floats) -> str:
 
 
 def labels(words: tuple[str, ...]) -> Array:
-    """Return labels as whole numbers where all of them are, else as they are written."""
+    """Return labels as whole numbers or truth values where all of them are such, else as they are written."""
+    truths = [truth(word) for word in words]
+    if words and None not in truths:
+        return np.array(truths, dtype=np.bool_)
     try:
         numbers = [float(word) for word in words]
         if all(number == int(number) for number in numbers):
@@ -85,6 +93,7 @@ def labels(words: tuple[str, ...]) -> Array:
 
 def _categories(found: Array, order: tuple[str, ...], name: str) -> list[Any] | None:
     if order:
+        order = picked(order, list(map(str, found.tolist())))
         given = labels(order)
         if given.dtype.kind != found.dtype.kind:
             given = np.array(order)
@@ -95,6 +104,6 @@ def _categories(found: Array, order: tuple[str, ...], name: str) -> list[Any] | 
     if found.dtype.kind == "U" and len(found) > 2:
         raise DataError(
             f"the order of {', '.join(found[:5].tolist())} is not known: name the categories from lowest to highest, "
-            f"--order {','.join(found[:5].tolist())}"
+            "for example --order low,middle,high"
         )
     return None

@@ -1,7 +1,17 @@
 """Tables from files and data sets by name, read in blocks."""
 
-from .formats import Reading, input_files, open_source, open_sources
+from .formats import TABS, Reading, ending, input_files, open_source, open_sources
 from .parquet_rows import ParquetRows
 from .source import Block, Source
 
-__all__ = ["Block", "ParquetRows", "Reading", "Source", "input_files", "open_source", "open_sources"]
+__all__ = [
+    "TABS",
+    "Block",
+    "ParquetRows",
+    "Reading",
+    "Source",
+    "ending",
+    "input_files",
+    "open_source",
+    "open_sources",
+]

@@ -72,7 +72,9 @@ class ArrayTable(Source):
     def kinds(self) -> dict[str, Kind]:
         found: dict[str, Kind] = {name: "word" if name in self._words else "number" for name in self._inputs}
         if self.target is not None and self._y is not None:
-            found[self.target] = "number" if self._y.dtype.kind in "fiub" else "word"
+            found[self.target] = (
+                "truth" if self._y.dtype.kind == "b" else "number" if self._y.dtype.kind in "fiu" else "word"
+            )
         return found
 
     def _blocks(self, wanted: Wanted) -> Iterator[Block]:

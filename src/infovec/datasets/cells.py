@@ -7,9 +7,9 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 
 from .._types import Floats
-from .source import MISSING, is_gap
+from .source import MISSING, Kind, is_gap, truth
 
-__all__ = ["THOUSANDS", "Marks", "NoNumber", "are_numbers", "commas_are_decimal", "is_number", "numbers_of"]
+__all__ = ["THOUSANDS", "Marks", "NoNumber", "commas_are_decimal", "is_number", "kind_of", "numbers_of"]
 
 _FRACTION = re.compile(r"\s*[-+]?(\d+|(\d*),(\d+))([eE][-+]?\d+)?\s*")
 _POINT = re.compile(r"\s*[-+]?\d*\.\d+([eE][-+]?\d+)?\s*")
@@ -71,19 +71,26 @@ def is_number(cell: str, marks: Marks = _PLAIN) -> bool:
     return True
 
 
-def are_numbers(cells: Sequence[str], marks: Marks) -> bool:
-    """Whether a column is of numbers: it has no other words, and not only words that pandas takes for words."""
-    found = all(is_number(cell, marks) for cell in cells)
-    return found and (not all(map(is_gap, cells)) or all(cell.strip() in MISSING for cell in cells))
+def kind_of(cells: Sequence[str], marks: Marks) -> Kind:
+    """Return what a column is of: numbers or truth values where there are no other words, nor only gaps of words."""
+    if all(is_number(cell, marks) for cell in cells):
+        return "number" if not all(map(is_gap, cells)) or all(cell.strip() in MISSING for cell in cells) else "word"
+    return "truth" if _are_truths(cells) else "word"
+
+
+def _are_truths(cells: Sequence[str]) -> bool:
+    return all(truth(cell) is not None or cell.strip() in MISSING for cell in cells)
 
 
 def numbers_of(cells: Sequence[str], marks: Marks = _PLAIN) -> Floats:
-    """Return cells as numbers, NaN where they stand for a missing value."""
+    """Return cells as numbers, NaN where they stand for a missing value; truth values where all are such."""
     try:
         if marks == _PLAIN:
             return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
     except ValueError:
         pass
+    if _are_truths(cells):
+        return np.array([np.nan if (found := truth(cell)) is None else float(found) for cell in cells])
     values = np.empty(len(cells))
     for i, cell in enumerate(cells):
         if not is_number(cell, marks):

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import CellError, DataError
-from .cells import Marks, NoNumber, are_numbers, is_number, numbers_of
+from .cells import Marks, NoNumber, is_number, kind_of, numbers_of
 from .source import GAPS, Block, Kind, Source, Wanted, taken, word
 from .text import TextBlocks
 
@@ -43,6 +43,10 @@ class DelimitedText(Source):
         Before the digits of fractions; None finds it in the first rows.
     thousands : {",", ".", "'", "space"}, optional
         May stand between thousands; none does unless given.
+    missing : sequence of str
+        Cells that stand for a missing value, beside those that always do.
+    empty : bool
+        Whether a header without rows is a table.
     """
 
     def __init__(
@@ -53,9 +57,12 @@ class DelimitedText(Source):
         header: bool = True,
         decimal: str | None = None,
         thousands: str | None = None,
+        missing: Sequence[str] = (),
+        empty: bool = False,
     ) -> None:
         self._text = TextBlocks(path, encoding)
         self.name, self._header, self._failures = self._text.name, header, 0
+        self._missing, self._empty = frozenset(missing), empty
         try:
             self._open(delimiter)
             self._marks = Marks.of(decimal, thousands, self._first_columns())
@@ -78,7 +85,7 @@ class DelimitedText(Source):
             line, text = line + used, "\n".join(text.split("\n")[used:])
         if not text.strip():
             line, text = next(blocks, (line, ""))
-        if not text.strip():
+        if not text.strip() and not self._empty:
             raise DataError(f"{self.name} has a header but no rows")
         self._first = line, text
         self._blocks_of_text = chain([self._first], blocks)
@@ -86,6 +93,10 @@ class DelimitedText(Source):
     @property
     def notes(self) -> Sequence[str]:
         return [f"{self.name}: numbers are read with a decimal comma (--decimal . if they are not)"] * self._comma
+
+    @property
+    def marks(self) -> Marks:
+        return self._marks
 
     def close(self) -> None:
         self._text.close()
@@ -99,13 +110,12 @@ class DelimitedText(Source):
 
     def kinds(self) -> dict[str, Kind]:
         return {
-            name: "number" if are_numbers(cells, self._marks) else "word"
-            for name, cells in zip(self.columns, self._first_columns(), strict=True)
+            name: kind_of(cells, self._marks) for name, cells in zip(self.columns, self._first_columns(), strict=True)
         }
 
     def _first_columns(self) -> list[tuple[str, ...]]:
         rows = [r.fields for r, _ in zip(self._records(*self._first, len(self.columns)), range(_LOOK_AT), strict=False)]
-        return list(zip(*rows, strict=True))
+        return list(zip(*rows, strict=True)) or [()] * len(self.columns)
 
     def _length_of_header(self, text: str) -> int:
         reader = csv.reader(io.StringIO(text), delimiter=self._delimiter)
@@ -143,6 +153,8 @@ class DelimitedText(Source):
                             f"{self.name}, line {begin}: {len(fields)} fields, where the header has {width}. "
                             "Mend the line, or quote fields that hold the delimiter"
                         )
+                    if self._missing and width is not None:  # the header has no width yet
+                        fields = ["" if field.strip() in self._missing else field for field in fields]
                     yield _Record(begin, fields)
                 begin = line + reader.line_num
         except csv.Error as error:
@@ -151,6 +163,8 @@ class DelimitedText(Source):
     def _blocks(self, wanted: Wanted) -> Iterator[Block]:
         layout, first = _Layout(self.columns, wanted), 0
         for line, text in self._blocks_of_text:
+            if not text or text.isspace():
+                continue
             block = self._fast(first, line, text, layout)
             if block is None:
                 block = self._careful(first, line, text, layout)
@@ -162,6 +176,8 @@ class DelimitedText(Source):
         """Parse a text without quotes, blank lines and missing numbers; None where it is not so."""
         if (
             self._marks.thousands
+            or self._missing
+            or layout.twice
             or self._failures >= _PATIENCE
             or '"' in text
             or "\n\n" in text
@@ -216,6 +232,7 @@ class _Layout:
 
     def __init__(self, columns: Sequence[str], wanted: Wanted) -> None:
         self.wanted, self.place = wanted, {name: j for j, name in enumerate(columns)}
+        self.twice = not set(wanted.numbers).isdisjoint(wanted.words)  # as numbers and as they are written
         at = [self.place[name] for name in wanted.numbers]
         is_number = np.zeros(len(columns), dtype=bool)
         is_number[at] = True

@@ -12,10 +12,11 @@ from .delimited import DelimitedText
 from .several import Several
 from .source import Source
 
-__all__ = ["Reading", "input_files", "open_source", "open_sources"]
+__all__ = ["TABS", "Reading", "ending", "input_files", "open_source", "open_sources"]
 
 _LIBSVM = (".libsvm", ".svm", ".svmlight", ".svml")
 _PARQUET = (".parquet", ".pq")
+TABS = (".tsv", ".tab")
 _TEXT = (".csv", ".tsv", ".txt", ".tab", ".dat", ".data")
 
 
@@ -28,6 +29,8 @@ class Reading:
     header: bool = True
     decimal: str | None = None
     thousands: str | None = None
+    missing: tuple[str, ...] = ()
+    empty: bool = False  # whether a table without rows is one
 
 
 def open_source(name: str, reading: Reading | None = None) -> Source:
@@ -49,7 +52,7 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
     name = file
     if name != "-" and Path(name).is_dir():
         return open_sources(_in_folder(name), reading)
-    kind = _kind(name)
+    kind = ending(name)
     if part is not None and kind != ".npz":
         raise DataError(f"{name} has no parts; leave out :{part}")
     if kind == ".npz":
@@ -57,15 +60,18 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
     if kind in _PARQUET:
         from .parquet import ParquetTable
 
-        return ParquetTable(name)
+        return ParquetTable(name, reading.empty)
     if kind in _LIBSVM:
         from .libsvm import LibsvmText
 
         return LibsvmText(name)
     if kind in (".zip", ".xlsx", ".xls", ".feather", ".json", ".arff", ".h5", ".pkl", ".pickle", ".ivm"):
         raise DataError(f"{name}: tables are read from CSV, TSV, LIBSVM, Parquet and npz files, not from {kind}")
-    delimiter = "\t" if kind in (".tsv", ".tab") and reading.delimiter is None else reading.delimiter
-    return DelimitedText(name, delimiter, reading.encoding, reading.header, reading.decimal, reading.thousands)
+    delimiter = "\t" if kind in TABS and reading.delimiter is None else reading.delimiter
+    return DelimitedText(
+        name, delimiter, reading.encoding, reading.header, reading.decimal, reading.thousands, reading.missing,
+        reading.empty,
+    )  # fmt: skip
 
 
 def open_sources(names: Sequence[str], reading: Reading | None = None) -> Source:
@@ -84,8 +90,8 @@ def open_sources(names: Sequence[str], reading: Reading | None = None) -> Source
 
 
 def _in_folder(name: str) -> list[str]:
-    files = [path for path in sorted(Path(name).iterdir()) if _kind(path.name) in (*_PARQUET, *_TEXT)]
-    kinds = {_kind(path.name) for path in files}
+    files = [path for path in sorted(Path(name).iterdir()) if ending(path.name) in (*_PARQUET, *_TEXT)]
+    kinds = {ending(path.name) for path in files}
     if not files or len(kinds) > 1:
         raise DataError(f"{name} is a folder without tables of one kind (Parquet or CSV); name files in it")
     return [str(path) for path in files]
@@ -119,7 +125,8 @@ def _without_part(name: str) -> tuple[str, str | None]:
     return (stem, part) if stem and part in PARTS else (name, None)
 
 
-def _kind(name: str) -> str:
+def ending(name: str) -> str:
+    """Return what a file's name says of its kind, such as ".csv", also before ".gz"; nothing where it says nothing."""
     suffixes = [suffix.lower() for suffix in Path(name).suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
@@ -127,7 +134,7 @@ def _kind(name: str) -> str:
 
 
 def _named(name: str, part: str | None) -> Source:
-    if "/" in name or _kind(name) in (*_TEXT, *_LIBSVM, *_PARQUET, ".npz") or name.lower().endswith(".gz"):
+    if "/" in name or ending(name) in (*_TEXT, *_LIBSVM, *_PARQUET, ".npz") or name.lower().endswith(".gz"):
         raise DataError(f"there is no file {name}")
     from .named import load_named
 

@@ -12,10 +12,21 @@ from .source import Block, Kind, Source, Wanted, block_rows, is_gap, word
 __all__ = ["ParquetTable"]
 
 
-class ParquetTable(Source):
-    """A Parquet file, read in batches of the wanted columns only."""
+_DAY = 86400.0  # seconds
+_IN_A_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 
-    def __init__(self, path: str) -> None:
+
+class ParquetTable(Source):
+    """A Parquet file, read in batches of the wanted columns only.
+
+    Parameters
+    ----------
+    path : str
+    empty : bool
+        Whether it may be without rows.
+    """
+
+    def __init__(self, path: str, empty: bool = False) -> None:
         try:
             import pyarrow as arrow
             from pyarrow import parquet
@@ -30,7 +41,7 @@ class ParquetTable(Source):
             raise DataError(f"{path} is not a Parquet file: {error}") from error
         self._schema = self._file.schema_arrow
         self._types, self._memory = arrow.types, arrow.default_memory_pool()
-        if self._file.metadata.num_rows == 0:
+        if self._file.metadata.num_rows == 0 and not empty:
             raise DataError(f"{path} has no rows")
         self._read = 0
 
@@ -43,14 +54,19 @@ class ParquetTable(Source):
         self._memory.release_unused()
 
     def share_read(self) -> float | None:
-        return self._read / self._file.metadata.num_rows
+        return self._read / max(1, self._file.metadata.num_rows)
 
     def kinds(self) -> dict[str, Kind]:
-        return {field.name: "number" if self._numeric(field.type) else "word" for field in self._schema}
+        return {field.name: self._kind(field.type) for field in self._schema}
 
-    def _numeric(self, kind: Any) -> bool:
+    def _kind(self, kind: Any) -> Kind:
         t = self._types
-        return any(test(kind) for test in (t.is_integer, t.is_floating, t.is_boolean, t.is_decimal, t.is_null))
+        if t.is_boolean(kind):
+            return "truth"
+        if t.is_duration(kind) or t.is_time(kind):
+            return "duration" if t.is_duration(kind) else "time"
+        numeric = any(test(kind) for test in (t.is_integer, t.is_floating, t.is_decimal, t.is_null))
+        return "number" if numeric else "word"
 
     def _blocks(self, wanted: Wanted) -> Iterator[Block]:
         columns = list(dict.fromkeys(wanted.names()))
@@ -69,7 +85,11 @@ class ParquetTable(Source):
             yield block
 
     def _numbers(self, name: str, values: Any) -> Floats:
-        if not self._numeric(values.type):
+        kind = self._kind(values.type)
+        if kind in ("duration", "time"):
+            units = values.cast(f"int{values.type.bit_width}").cast("float64").to_numpy(zero_copy_only=False)
+            return np.array(units) / (_IN_A_SECOND[values.type.unit] * _DAY)
+        if kind == "word":
             cells = values.to_pylist()
             try:
                 return np.array([np.nan if is_gap(v) else float(v) for v in cells])

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..errors import CellError, DataError
+from .cells import Marks
 from .source import Block, Kind, Source, Wanted
 
 __all__ = ["Several"]
@@ -34,6 +35,10 @@ class Several(Source):
     @property
     def notes(self) -> Sequence[str]:
         return [note for part in self._parts for note in part.notes]
+
+    @property
+    def marks(self) -> Marks | None:
+        return self._parts[0].marks
 
     def kinds(self) -> dict[str, Kind]:
         kinds = self._parts[0].kinds()

@@ -3,16 +3,20 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..errors import DataError
 
-__all__ = ["GAPS", "MISSING", "Block", "Kind", "Source", "Wanted", "block_rows", "is_gap", "taken", "word"]
+if TYPE_CHECKING:
+    from .cells import Marks
 
-Kind: TypeAlias = Literal["number", "word"]
+__all__ = ["GAPS", "MISSING", "Block", "Kind", "Source", "Wanted", "block_rows", "is_gap", "taken", "truth", "word"]
+
+Kind: TypeAlias = Literal["number", "word", "truth", "duration", "time"]
+"""What a column holds: of these truth values, durations and times of day are numbers, 0 and 1 or days."""
 
 _NUMBERS, _ROWS = 2**19, 8192  # in a block at most
 MISSING = frozenset({
@@ -22,6 +26,8 @@ MISSING = frozenset({
 """Cells of a column of words that stand for a missing value: those that ``pandas.read_csv`` takes for one."""
 GAPS = frozenset({*(text.lower() for text in MISSING), "?"})
 """Cells that stand for a missing value among numbers, in small letters."""
+
+_TRUTHS = {"true": True, "false": False}
 
 
 def block_rows(columns: int) -> int:
@@ -33,6 +39,11 @@ def word(cell: Any) -> str | None:
     """Return a cell as a word, None where it stands for a missing value."""
     text = str(cell).strip()
     return None if cell is None or text in MISSING else text
+
+
+def truth(cell: Any) -> bool | None:
+    """Return a cell as a truth value, as ``pandas.read_csv`` has it; None where it is none."""
+    return _TRUTHS.get(str(cell).strip().lower())
 
 
 def is_gap(cell: Any) -> bool:
@@ -53,7 +64,7 @@ class Wanted:
     numbers: tuple[str, ...]
     words: tuple[str, ...] = ()
     target: str | None = None
-    target_kind: Kind = "number"
+    target_kind: Literal["number", "word"] = "number"
 
     def names(self) -> tuple[str, ...]:
         """Return all of them."""
@@ -130,6 +141,11 @@ class Source(ABC):
     target: str | None = None
     task: str | None = None
     _notes: Sequence[str] = ()
+
+    @property
+    def marks(self) -> "Marks | None":
+        """How numbers are written, where all cells are text."""
+        return None
 
     @property
     @abstractmethod

@@ -1,14 +1,16 @@
 """Tables that are read through something: rows are left out of them, or cells turned into numbers, as they come."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from .._types import Mask
 from ..errors import DataError
+from .cells import Marks
 from .source import Block, Kind, Source, Wanted
 
-__all__ = ["Through", "WithTargets"]
+__all__ = ["Renamed", "Through", "WithTargets"]
 
 
 class Through(Source):
@@ -30,6 +32,10 @@ class Through(Source):
     def notes(self) -> Sequence[str]:
         return self._inner.notes
 
+    @property
+    def marks(self) -> Marks | None:
+        return self._inner.marks
+
     def kinds(self) -> dict[str, Kind]:
         return self._inner.kinds()
 
@@ -44,6 +50,37 @@ class Through(Source):
 
     def require(self, names: Sequence[str]) -> None:
         self._inner.require(names)
+
+
+class Renamed(Through):
+    """A table with other names for its columns.
+
+    Parameters
+    ----------
+    inner : Source
+    names : sequence of str
+        One for each column, in their order.
+    """
+
+    def __init__(self, inner: Source, names: Sequence[str]) -> None:
+        super().__init__(inner)
+        self._names = tuple(names)
+        self._own = dict(zip(names, inner.columns, strict=True))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._names
+
+    def kinds(self) -> dict[str, Kind]:
+        kinds = self._inner.kinds()
+        return {name: kinds[own] for name, own in self._own.items()}
+
+    def require(self, names: Sequence[str]) -> None:
+        Source.require(self, names)
+
+    def _blocks(self, wanted: Wanted) -> Iterator[Block]:
+        numbers, words = ([self._own[name] for name in names] for names in (wanted.numbers, wanted.words))
+        return self._inner.blocks(replace(wanted, numbers=tuple(numbers), words=tuple(words)))
 
 
 class WithTargets(Through):

@@ -114,6 +114,9 @@ class Certificate:
         Why the prior does not depend on the rows, in words.
     confusion : Ball
         Where the joint distribution of true class and draw lies (theorem 3.2); ask ``confusion_bounds``.
+    test_error : float or None
+        Share of the rows for which the predictions are wrong; for rows that the fit has not seen. Of several classes
+        predictions are another rule than the vote.
     """
 
     n: int
@@ -134,6 +137,7 @@ class Certificate:
     log_choices: float
     prior: str
     confusion: Ball = field(repr=False)
+    test_error: float | None = None
 
     @cached_property
     def statement(self) -> str:
@@ -141,12 +145,13 @@ class Certificate:
         whose = "predictions" if self.test_bound is not None else "majority vote of all draws"
         if len(self.classes) == 2:
             whose = "predictions"
+        seen = self.bayes_error if self.test_error is None else self.test_error
         return (
             f"With probability at least {1.0 - self.delta:g} over the draw of the {self.n} rows, the classifier that "
             f"draws its functions from the posterior anew for every row is wrong on at most {self.gibbs_bound:.2%} of "
             f"all rows that are drawn like these, independently; and, by a statement of the same probability on its "
-            f"own, the {whose} on at most {self.best_bound:.2%} ({self.best_by}). On the {self.n} rows themselves it "
-            f"was {self.gibbs_error:.2%} and {self.bayes_error:.2%}. This holds because {self.prior}."
+            f"own, the {whose} on at most {self.best_bound:.2%} ({self.best_by}). On the {self.n} rows themselves such "
+            f"draws were wrong on {self.gibbs_error:.2%}, the {whose} on {seen:.2%}. This holds because {self.prior}."
         )
 
     def confusion_bounds(self, true: Any, drawn: Any, of_class: bool = False) -> Interval:
@@ -229,6 +234,7 @@ def certificate(observed: Observed, delta: float, classes: Array) -> Certificate
         best_bound=shared[best], best_by=best, relative_entropy=observed.relative_entropy, quadrature_error=slack,
         margin_bound=alone.get("margin"), compression_bound=alone.get("compression"), test_bound=alone.get("test set"),
         log_choices=observed.log_choices, prior=observed.prior, confusion=ball,
+        test_error=None if observed.test_errors is None else observed.test_errors / n,
     )  # fmt: skip
 
 

@@ -13,9 +13,10 @@ from sklearn.preprocessing import StandardScaler
 from .._types import Array, Floats, Foreign, Rows
 from ..evaluation import ClassPredictions, Predictions
 
-__all__ = ["Baseline", "baselines", "losses"]
+__all__ = ["MOST", "Baseline", "baselines", "losses"]
 
-_MOST = 4000  # rows that the linear model is fitted to
+MOST = 4000
+"""Rows that the linear model is fitted to, at most."""
 _FOLDS, _FEWEST = 5, 20  # of test rows, where there are no others to fit it to; rows for that
 _STEPS = 200
 _FLOOR = 1e-6  # probability of a class that no row to fit it to has
@@ -93,7 +94,7 @@ def _linear(found: Predictions, X: Foreign, y: Array, train: tuple[Foreign, Fore
 
 def _fitted(X: Foreign, y: Array, Z: Foreign, width: int, classes: bool) -> Floats:
     """Log probabilities, or numbers, that a linear model of some rows predicts for others."""
-    some = np.unique(np.linspace(0, len(y) - 1, min(len(y), _MOST)).astype(np.intp))
+    some = np.unique(np.linspace(0, len(y) - 1, min(len(y), MOST)).astype(np.intp))
     model = LogisticRegression(max_iter=_STEPS) if classes else RidgeCV(np.logspace(-3, 3, 13))
     line = make_pipeline(StandardScaler(with_mean=not sparse.issparse(X)), model)
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -1,5 +1,6 @@
 """The section about columns: how much each counts, and what it does."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from ..estimators.relevances import NOT_IMPORTANCE, Relevances
 from ..evaluation import Dependence
 from ..plots import plot_dependence, plot_relevances
+from ..tables import NumberColumn
 from .contents import Contents
 from .page import card, cards, escape, paragraph, section
 from .pictures import Pictures
@@ -79,10 +81,25 @@ def _dependences(contents: Contents, picture: Pictures) -> str:
     boxes = []
     for one in found:
         name = contents.names[one.column]
-        draw = partial(_draw, one, name, contents.classes)
+        draw = partial(_draw, one, name, contents.classes, _date_at(contents, one.column))
         boxes.append(card(picture(draw, f"mean prediction against {name}"), name))
     return paragraph(said, soft=True) + cards(*boxes)
 
 
-def _draw(found: Dependence, name: str, classes: list[str] | None, ax: Any) -> Any:
-    return plot_dependence(found, name, classes, ax=ax)
+def _date_at(contents: Contents, column: int) -> Callable[[float], str] | None:
+    """Return what tells the day of a number of a column of dates; None for other columns."""
+    table = getattr(contents.model, "table_", None)
+    known = None if table is None else table.columns[column]
+    if not isinstance(known, NumberColumn) or known.kind != "date":
+        return None
+    return lambda value: str(known.written(value)).partition(" ")[0]
+
+
+def _draw(
+    found: Dependence, name: str, classes: list[str] | None, date_at: Callable[[float], str] | None, ax: Any
+) -> Any:
+    ax = plot_dependence(found, name, classes, ax=ax)
+    if date_at is not None:
+        ax.locator_params(axis="x", nbins=3, integer=True)  # dates are wide
+        ax.xaxis.set_major_formatter(lambda value, place: date_at(value))
+    return ax

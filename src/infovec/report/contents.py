@@ -16,7 +16,7 @@ from ..evaluation import Dependence, LearningCurve, Predictions, judge, learning
 from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate
 from ..tables import Encoded
-from .baselines import Baseline, baselines
+from .baselines import MOST, Baseline, baselines
 from .dependences import dependences
 from .rows import numbers_of, picked, some_rows, taken
 from .shapes import picture_shape
@@ -143,15 +143,18 @@ def compared(
     model: Any, predictions: Predictions, X: Any, X_train: Any = None, y_train: Any = None
 ) -> tuple[tuple[Baseline, ...], str]:
     """Return what simpler models do on the test rows X, and which rows the linear one was fitted to."""
-    rows, train = numbers_of(_encoded(model, X)), None
+    rows = numbers_of(_encoded(model, X))
     if rows is None:
         rows = np.zeros((taken(X), 1))  # a linear model of nothing is left out below
         return baselines(predictions, rows)[-1:], ""
-    if X_train is not None:
-        seen = targets_of(model, y_train)
-        train = numbers_of(_encoded(model, X_train)), seen
-    found = baselines(predictions, rows, train if train is not None and train[0] is not None else None)
-    return found, "the training rows" if train is not None else "the other test rows, fold by fold"
+    if X_train is None:
+        return baselines(predictions, rows), "the other test rows, fold by fold"
+    some, n = some_rows(X_train, MOST), taken(X_train)
+    X_some = numbers_of(_encoded(model, picked(X_train, some)))
+    train = None if X_some is None else (X_some, targets_of(model, np.asarray(y_train)[some]))
+    return baselines(predictions, rows, train), "the training rows" if len(
+        some
+    ) == n else f"{MOST} of the training rows"
 
 
 def _encoded(model: Any, X: Any) -> Any:

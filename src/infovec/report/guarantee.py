@@ -22,6 +22,7 @@ def guarantee(contents: Contents) -> str:
         [(b.name, b.of, b.theorem, f"{b.value:.2%}") for b in found.bounds],
         3,
     )
+    tested = [] if found.test_error is None else [("error of the predictions on the rows", f"{found.test_error:.2%}")]
     terms = table(
         ["", "value"],
         [
@@ -29,16 +30,18 @@ def guarantee(contents: Contents) -> str:
             ("relative entropy of posterior to prior, nats", f"{found.relative_entropy:.4g}"),
             ("error of the Gibbs classifier on the rows", f"{found.gibbs_error:.2%}"),
             ("and on new rows at least", f"{found.gibbs_lower:.2%}"),
-            ("error of the vote on the rows", f"{found.bayes_error:.2%}"),
+            ("error of the vote of all draws on the rows", f"{found.bayes_error:.2%}"),
+            *tested,
             ("smallest bound, the choice paid for", f"{found.best_bound:.2%}"),
         ],
     )  # fmt: skip
-    boxes = [card(bounds, "Bounds", _NOTE), card(terms, "What they are made of")]
+    boxes = cards(card(bounds, "Bounds", _NOTE), card(terms, "What they are made of"))
+    shares = ""
     if len(found.classes) <= _MOST:
         ends = [[found.confusion_bounds(a, b, of_class=True) for b in found.classes] for a in found.classes]
         shown = [
             (a, *(f"{e.lower:.1%} to {e.upper:.1%}" for e in row)) for a, row in zip(found.classes, ends, strict=True)
         ]
         note = "Down: the true class; across: what the Gibbs classifier says. All of these hold together."
-        boxes.append(card(table(["", *map(str, found.classes)], shown), "Share of each class", note))
-    return section("Certificate", paragraph(found.statement), cards(*boxes))
+        shares = card(table(["", *map(str, found.classes)], shown), "Share of each class", note)  # as wide as the page
+    return section("Certificate", paragraph(found.statement), boxes, shares)

@@ -35,7 +35,11 @@ def judgement(contents: Contents, picture: Pictures) -> str:
     """How good predictions for test rows are."""
     found = contents.predictions
     if found is None:
-        return section("Test rows", paragraph("None were given: nothing here says how well the model predicts.", True))
+        said = (
+            "None were given: nothing here says how well the model predicts." if contents.certificate is None else
+            "None were given but those of the certificate below, which says what they guarantee of the error."
+        )  # fmt: skip
+        return section("Test rows", paragraph(said, True))
     figures = found.figures()
     title = f"Test rows: {figures['rows']}"
     table_of_figures = table(["", "value ± standard error"], figure_rows(figures))
@@ -82,8 +86,8 @@ def _comparison(contents: Contents, found: Predictions) -> list[str]:
             (one.name, _mean(one.loss), *_second(found, one, n), "" if one is own else _mean(one.loss - own.loss))
         )
         if one is not own and not behind.value > 2.0 * behind.standard_error:
-            fitted = f", which was fitted to {contents.fitted_to}" if len(others) > 1 and one is others[0] else ""
-            verdicts.append(f"On these rows this model is not clearly better than {one.name}{fitted}.")
+            learned = f", fitted to {contents.fitted_to}" if one is others[0] and len(others) > 1 else ""
+            verdicts.append(f"On these rows this model is not clearly better than {one.name}{learned}.")
     loss, second = ("log loss", "error") if classes else ("mean squared error", "R²")
     where = "" if n == len(own_targets(found)) else f" on the first {n} rows"
     note = "The constant is the best one for these rows. " + (

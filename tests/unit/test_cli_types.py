@@ -1,0 +1,143 @@
+"""Columns that have a type of their own: truth values and durations pass between CSV, Parquet, Python and here."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from infovec import IVMClassifier, IVMRegressor, load
+from infovec.cli.commands import infovec
+from infovec.cli.model import load_model
+from infovec.datasets.cells import Marks, kind_of
+
+RNG = np.random.default_rng(0)
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(infovec, [str(a) for a in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def frame(n=200):
+    """A table with truth values, in one column some missing, and durations."""
+    table = pd.DataFrame({"flag": RNG.random(n) < 0.5, "x": RNG.normal(size=n)})
+    table["seen"] = pd.array(RNG.random(n) < 0.5, dtype="boolean")
+    table.loc[::9, "seen"] = pd.NA
+    return table.assign(y=table.flag + table.x > 0.5, z=table.flag + table.x)
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    table = frame()
+    for name, part in (("train", table[:150]), ("test", table[150:])):
+        part.to_csv(f"{name}.csv", index=False)
+        part.to_parquet(f"{name}.parquet")
+        text = part.to_csv(index=False)
+        with open(f"{name}_upper.csv", "w") as file:
+            file.write(text.replace("True", "TRUE").replace("False", "false"))
+    return table
+
+
+def predicted(model, data):
+    return list(csv.DictReader(io.StringIO(run("predict", model, data, "--proba").stdout)))
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "python"])
+def test_truth_values_pass_between_files_and_python(tables, kind):
+    """Zeros and ones as a column; as a target True and False, whatever it was fitted to and reads."""
+    if kind == "python":
+        X = tables[["flag", "x", "seen"]][:150]
+        IVMClassifier(n_active=30, random_state=0).fit(X, tables.y[:150]).save("m.ivm")
+    else:
+        run("fit", f"train.{kind}", "-t", "y", "-o", "m.ivm", "--drop", "z", "--active", 30)
+    assert load("m.ivm").classes_.tolist() == [False, True]
+    new = pd.read_csv("test.csv")
+    model = load("m.ivm")
+    assert model.score(new[["flag", "x", "seen"]], new["y"]) > 0.9
+    expected = model.predict_proba(new[["flag", "x", "seen"]])[:, 1]
+    for name in ("test.csv", "test_upper.csv", "test.parquet"):
+        rows = predicted("m.ivm", name)
+        assert {row["prediction"] for row in rows} == {"True", "False"}
+        np.testing.assert_allclose([float(row["proba_True"]) for row in rows], expected, rtol=1e-6)
+        if kind != "python":
+            figures = json.loads(run("evaluate", "m.ivm", name, "--json").stdout)
+            assert figures["error"]["value"] == pytest.approx(1.0 - model.score(new[["flag", "x", "seen"]], new["y"]))
+            assert run("certify", "m.ivm", name).exit_code == 0
+    if kind != "python":
+        assert [column.kind for column in load_model("m.ivm").table.schema.columns] == ["number"] * 3
+        assert json.loads(run("inspect", "m.ivm", "--json").stdout)["classes"] == [False, True]
+
+
+def test_truth_values_are_kept_as_they_are_written(tables):
+    run("fit", "train.csv", "-t", "z", "-o", "m.ivm", "--drop", "y", "--active", 30)
+    for name, words in (("test.csv", {"True", "False"}), ("test_upper.csv", {"TRUE", "false"})):
+        rows = csv.DictReader(io.StringIO(run("predict", "m.ivm", name, "--keep", "flag,seen,x").stdout))
+        rows = list(rows)
+        assert {row["flag"] for row in rows} == words
+        assert {row["seen"] for row in rows} == words | {""}
+        assert [float(row["x"]) for row in rows] == tables.x[150:].tolist()
+    asked = list(csv.DictReader(io.StringIO(run("suggest", "m.ivm", "test.csv", "-n", 3).stdout)))
+    assert {row["flag"] for row in asked} <= {"True", "False"}
+
+
+def test_truth_values_may_be_numbers_to_regress_and_words_where_that_is_said(tables):
+    run("fit", "train.csv", "-t", "y", "--task", "regress", "-o", "m.ivm", "--drop", "z", "--active", 30)
+    assert load_model("m.ivm").table.task == "regress"
+    run("fit", "train.csv", "-t", "y", "--categorical", "flag", "-o", "m.ivm", "--drop", "z", "--active", 30)
+    assert load_model("m.ivm").table.words[0].categories == ("False", "True")
+    run("evaluate", "m.ivm", "test.parquet")  # as a model of earlier versions, which had them as words
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (("True", "false", ""), "truth"), (("True", "1"), "word"), (("True", "?"), "word"), (("yes", "no"), "word"),
+        (("1", "0"), "number"), (("", "NA"), "number"), (("tRUE", "fALSE"), "truth"),
+    ],
+)  # fmt: skip
+def test_truth_values_are_those_of_pandas(cells, kind):
+    assert kind_of(cells, Marks()) == kind
+    found = pd.read_csv(io.StringIO("a,b\n" + "".join(f"{cell},1\n" for cell in cells)))["a"]
+    truths = found.dtype == bool or (len(found.dropna()) > 0 and all(isinstance(v, bool) for v in found.dropna()))
+    assert truths == (kind == "truth")
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_are_days(tmp_path, monkeypatch, unit):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    seconds = RNG.integers(0, 900_000, size=120)
+    table = pd.DataFrame({"took": pd.to_timedelta(seconds, unit="s").astype(f"timedelta64[{unit}]"),
+                          "x": RNG.normal(size=120)})  # fmt: skip
+    table.loc[::10, "took"] = pd.NaT
+    table["y"] = np.where(table.took.isna(), 3.0, seconds / 86400.0) + table.x
+    table.to_parquet("x.parquet")
+    run("fit", "x.parquet", "-t", "y", "-o", "m.ivm", "--active", 60)
+    column = load_model("m.ivm").table.schema.columns[0]
+    assert (column.form, column.kind) == ("number", "duration")
+    assert column.fill == pytest.approx(table.took.median() / pd.Timedelta("1D"), rel=1e-5)
+    X = table[["took", "x"]]
+    IVMRegressor(n_active=60, random_state=0).fit(X, table.y).save("p.ivm")
+    for name in ("m.ivm", "p.ivm"):
+        rows = run("predict", name, "x.parquet").stdout.splitlines()[1:]
+        np.testing.assert_allclose(np.array(rows, dtype=float), load(name).predict(X), rtol=1e-5, atol=1e-5)
+    assert np.std(np.array(rows, dtype=float) - table.y) < 0.5
+
+
+def test_times_of_day_are_fractions_of_a_day(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    moments = pd.Timestamp("2024-01-01") + pd.to_timedelta(RNG.integers(0, 86400, size=60), unit="s")
+    table = pd.DataFrame({"at": moments.time, "y": moments.hour + RNG.normal(size=60)})
+    table.to_parquet("x.parquet")
+    run("fit", "x.parquet", "-t", "y", "-o", "m.ivm", "--active", 30)
+    assert load_model("m.ivm").table.schema.columns[0].kind == "time"
+    rows = run("predict", "m.ivm", "x.parquet").stdout.splitlines()[1:]
+    np.testing.assert_allclose(np.array(rows, dtype=float), load("m.ivm").predict(table[["at"]]), rtol=1e-5, atol=1e-5)
