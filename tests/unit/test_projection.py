@@ -124,6 +124,7 @@ def test_time_and_callback_end_the_sweeps_too():
     assert np.mean(ended.predict(X) == model.predict(X)) > 0.95  # after the first, all rows have been heard
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "max_time was used up")
         hurried = IVMClassifier(kernel=KERNEL, n_active=4000, max_time=0.05, random_state=0).fit(X, y)
     assert hurried.stop_reason_ == "the time is used up"
 
