@@ -195,6 +195,16 @@ def subclasses(base):
     return {c for c in found if not inspect.isabstract(c)}
 
 
+def test_a_column_may_have_one_value_in_all_active_rows(tmp_path):
+    """Its range there is zero, and the fit's own rounding of it is not."""
+    rng, n = np.random.default_rng(13), 120
+    X = np.column_stack([rng.normal(size=n).round(3), np.arange(n) % 3]).astype(np.float32)
+    model = IVMClassifier(n_active=5, random_state=0).fit(X, np.arange(n) % 2)
+    assert np.ptp(model.active_vectors_[:, 1]) == 0.0
+    model.save(tmp_path / "m.ivm")
+    np.testing.assert_array_equal(infovec.load(tmp_path / "m.ivm").predict_proba(X), model.predict_proba(X))
+
+
 @pytest.mark.parametrize("base", [Kernel, Likelihood, Posterior])
 def test_no_class_without_a_file(base):
     assert subclasses(base)

@@ -96,7 +96,8 @@ def _kernel(value: object, where: str, about: About) -> None:
 
 
 def _active_vectors(value: object, where: str, about: About) -> None:
-    if not near_inputs(value, about.fitted["posterior_"].X):
+    posterior = about.fitted["posterior_"]
+    if not near_inputs(value, posterior.X, posterior.kernel):
         raise ModelFileError(f"{where} must be the inputs of posterior_, and are others")
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from ..._types import Array, Inputs
 from ...errors import ModelFileError
 from ...kernels import Kernel
+from ...kernels.relevances import column_weights
 from ...persistence.values import array_of_floats, finite_inputs, must, number, refuse
 from ...posterior import (
     AuxiliaryPosterior,
@@ -54,14 +55,17 @@ def same_inputs(a: Inputs, b: Inputs) -> bool:
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in ("data", "indices", "indptr"))
 
 
-def near_inputs(a: Inputs, b: Inputs) -> bool:
-    """Whether two inputs are the same, dense ones up to a millionth of the range of a column."""
+def near_inputs(a: Inputs, b: Inputs, kernel: Kernel) -> bool:
+    """Whether two inputs are the same, dense ones up to a millionth of a column's range, or of what the kernel sees."""
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype.kind == b.dtype.kind == "f"):
         return same_inputs(a, b)
     if a.shape != b.shape or a.ndim != 2 or a.dtype != b.dtype:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         near = 1e-6 * np.ptp(b, axis=0) + 1e-12 * np.max(np.abs(b), axis=0, initial=0.0) if len(b) else 0.0
+        weights = column_weights(kernel, b.shape[1])  # a column may have one value in all active rows
+        if weights is not None:
+            near = np.maximum(near, np.where(weights > 0.0, 1e-6 / np.sqrt(np.maximum(weights, 1e-300)), 0.0))
         return bool(np.all(np.abs(a - b) <= near))
 
 
