@@ -88,6 +88,20 @@ def test_a_unit_of_targets_is_no_matter_to_a_kernel_that_is_learned() -> None:
     assert_allclose(found[0], found[1], atol=0.05 * np.std(y))
 
 
+@pytest.mark.parametrize("n", [300, 600])
+def test_a_weak_signal_in_raw_columns_is_found_too(n: int) -> None:
+    """The magnitude of length scales that suits best at first may be one where every row is on its own."""
+    rng = np.random.default_rng(2)
+
+    def rows(n: int) -> tuple[np.ndarray, np.ndarray]:
+        X = np.column_stack([np.exp(rng.normal(7.5, 0.45, n)), np.exp(rng.normal(8.8, 0.9, n)), rng.uniform(size=n)])
+        return X, np.log(X[:, 0]) / 0.45 + 2.0 * X[:, 2] + 2.0 * rng.normal(size=n)
+
+    (X, y), (Z, t), ones = rows(n), rows(1000), RBF(np.ones(3)) + Bias()
+    given, default = (IVMRegressor(kernel=k, n_active=60, random_state=0).fit(X, y) for k in (ones, None))
+    assert given.score(Z, t) > default.score(Z, t) - 0.02 > 0.1
+
+
 @pytest.mark.parametrize(
     "estimator",
     [

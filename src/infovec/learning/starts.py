@@ -32,7 +32,7 @@ def starts(
     noisier : bool
         Whether to begin with more noise as well, where there is noise that is learned.
     others : sequence of Model
-        To begin from as well, each in the magnitude of its length scales that suits best.
+        To begin from as well, each also in the magnitude of its length scales that suits best.
 
     Notes
     -----
@@ -40,13 +40,18 @@ def starts(
     where a start that explains badly leads to a good model. And where noise starts low the first steps explain by
     whatever input is at hand: those that matter only together are switched off before they are found.
     """
-    scaled = find_scale(objective, model)
-    given = [model] if np.array_equal(scaled.theta, model.theta) else [model, scaled]
+    given = _magnitudes(objective, model)
     low, high = model.bounds.T
     step = np.log(_NOISIER) * model.noise
     if noisier and step.any():
         given += [one.with_theta(np.clip(one.theta + step, low, high)) for one in given]
-    return [*given, *(find_scale(objective, other) for other in others)]
+    return [*given, *(start for other in others for start in _magnitudes(objective, other))]
+
+
+def _magnitudes(objective: Callable[[Model], tuple[float, Floats]], model: Model) -> list[Model]:
+    """Return the model, and where its length scales are of the magnitude that suits best if that is another one."""
+    scaled = find_scale(objective, model)
+    return [model] if np.array_equal(scaled.theta, model.theta) else [model, scaled]
 
 
 def elsewhere(model: Model, kernels: Sequence[Kernel], noise: float | None = None) -> list[Model]:
@@ -74,7 +79,7 @@ def most_starts(many: bool, others: int = 0) -> int:
 
     Others, at which it begins as well, are starts of their own.
     """
-    return (5 if many else 2) + others
+    return (5 if many else 2) + 2 * others
 
 
 def second_look(model: Model) -> Model:
