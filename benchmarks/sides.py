@@ -7,7 +7,7 @@ from .tasks import Task
 
 __all__ = ["SIDES", "build", "input_type", "installed", "missing"]
 
-SIDES = ("infovec", "svc", "svc-intelex", "calibrated")
+SIDES = ("infovec", "learned", "svc", "svc-intelex", "calibrated")
 CACHE_MB = 2000
 
 
@@ -36,6 +36,10 @@ def build(side: str, task: Task) -> Any:
     """Return the estimator of a side, not fitted, with everything that it needs imported."""
     if side == "infovec":
         return _infovec(task)
+    if side == "learned":
+        from infovec import IVMClassifier
+
+        return IVMClassifier(n_active=task.n_active, random_state=0)
     if side == "calibrated":
         from sklearn.calibration import CalibratedClassifierCV
 
