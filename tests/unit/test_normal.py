@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from infovec.numerics.normal import hazard, hazard_excess, log_half_transform, log_ndtr, truncated
+from infovec.numerics.normal import beyond, hazard, hazard_excess, log_half_transform, log_ndtr, truncated
 
 mp.mp.dps = 60
 ARGUMENTS = np.concatenate([-np.logspace(4, -6, 40), [0.0], np.logspace(-6, 4, 40)])
@@ -65,6 +65,17 @@ def test_infinite_ends():
     np.testing.assert_allclose(mean, [0.0, -hazard(-3.0), hazard(-2.0)], rtol=1e-12)
     expected = [0.0, hazard(-3.0) * hazard_excess(-3.0), hazard(-2.0) * hazard_excess(-2.0)]
     np.testing.assert_allclose(shrinkage, expected, rtol=1e-10)
+
+
+def test_moments_of_one_tail():
+    lower = np.concatenate([-np.logspace(2, -3, 11), [0.0], np.logspace(-3, 4, 15)])
+    for a, *found in zip(lower, *beyond(lower), strict=True):
+        end = mp.mpf(float(a))
+        z = cdf(-end)
+        first = mp.npdf(end) / z
+        for value, exact in zip(found, (mp.log(z), first, first**2 - end * first), strict=True):
+            if abs(exact) > 1e-300:
+                assert_relative(value, exact, a)
 
 
 def test_nothing_warns_or_turns_into_nan_beyond_reason():

@@ -10,7 +10,9 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from .._types import Floats
 
-__all__ = ["Truncated", "hazard", "hazard_excess", "log_half_transform", "log_interval", "log_ndtr", "truncated"]
+__all__ = [
+    "Truncated", "beyond", "hazard", "hazard_excess", "log_half_transform", "log_interval", "log_ndtr", "truncated",
+]  # fmt: skip
 
 _LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 _SQRT_HALF = np.sqrt(0.5)
@@ -128,6 +130,15 @@ def truncated(lower: Floats, upper: Floats) -> Truncated:
     for mask, moments in ((direct, _by_differences), (~direct, _by_quadrature)):
         log_z[mask], mean[mask], shrinkage[mask] = moments(a[mask], b[mask], width[mask])
     return Truncated(log_z, np.where(flip, -mean, mean), shrinkage)
+
+
+def beyond(lower: Floats) -> Truncated:
+    r"""Moments of N(0, 1) restricted to ``x > lower``, by one hazard h at minus that end.
+
+    .. math:: E[x] = h, \qquad 1 - V[x] = h (h - l)
+    """
+    h = hazard(-lower)
+    return Truncated(log_ndtr(-lower), h, h * hazard_excess(-lower, h))
 
 
 def _by_differences(a: Floats, b: Floats, width: Floats) -> Truncated:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._types import Floats, Mask
-from .normal import hazard, hazard_excess, log_ndtr, truncated
+from .normal import beyond, hazard, hazard_excess, log_ndtr
 from .power_table import LARGEST, SMALLEST, power_table
 from .quadrature import TiltedMoments, gauss_hermite
 
@@ -140,7 +140,7 @@ def _wide(mean: Floats, sd: Floats, power: Floats, mode: Floats, bend: Floats) -
     m, s, w = mean[:, None], sd[:, None], power[:, None]
     scale = -np.log(s) - 0.5 * np.log(2.0 * np.pi)
     middle = (_MIDDLE - m) / s
-    right = truncated((_EDGE - mean) / sd, np.full(len(mean), np.inf))
+    right = beyond((_EDGE - mean) / sd)
     tau = 1.0 / np.sqrt(power + sd**-2)
     peak = mean * (tau / sd) ** 2  # of the left part, if it is there
     end = np.minimum(peak + _REACH * tau, -_EDGE)

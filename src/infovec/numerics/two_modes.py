@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .._types import Floats, Mask
-from .normal import truncated
+from .normal import beyond
 from .quadrature import TiltedMoments, gauss_hermite
 
 __all__ = ["two_mode_moments"]
@@ -84,11 +84,10 @@ def _cut_in_three(log_prob: LogProb, y: Floats, mean: Floats, sd: Floats, power:
     log_p = power[:, None] * log_prob(labels[:, None], at)[own]
     m, s = mean[:, None], sd[:, None]
     middle = (_REACH * _X - m) / s
-    left = truncated(np.full(len(mean), -np.inf), (-_REACH - mean) / sd)
-    right = truncated((_REACH - mean) / sd, np.full(len(mean), np.inf))
+    left, right = beyond((_REACH + mean) / sd), beyond((_REACH - mean) / sd)
     inside = log_p[:, 1:-1] - 0.5 * middle**2 + _LOG_X - np.log(s) - 0.5 * np.log(2.0 * np.pi)
     sides = [(log_p[:, k] + side.log_z)[:, None] for k, side in ((0, left), (-1, right))]
-    x = np.hstack([left.mean[:, None], middle, right.mean[:, None]])
+    x = np.hstack([-left.mean[:, None], middle, right.mean[:, None]])
     own_spread = np.zeros(x.shape)
     own_spread[:, 0], own_spread[:, -1] = 1.0 - left.shrinkage, 1.0 - right.shrinkage
     return _moments(np.hstack([sides[0], inside, sides[1]]), x, sd, own_spread)
