@@ -34,7 +34,7 @@ def as_written(raw: Raw, mixed: bool = False) -> str:
     """
     words, name = raw.counts(), f"X[{raw.name!r}]"
     if are_dates(words):
-        return f"As dates: {name} = pandas.to_datetime({name}, dayfirst=True), or without dayfirst"
+        return as_dates(raw)
     if are_numbers(words):
         return f"As numbers: {name} = pandas.to_numeric({_texts(raw)})"
     powers = any("e" in word.lower() for word in words if are_numbers([word]))
