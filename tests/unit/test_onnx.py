@@ -1,12 +1,15 @@
 """Exported models predict what the estimators do, in another runtime."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from fixed import IVMClassifier, IVMOrdinalClassifier, IVMRegressor
 from scipy import sparse
 from scipy.special import expit, log_ndtr, log_softmax, ndtr
 
-from infovec import GPClassifier
+from infovec import GPClassifier, kernels
 from infovec.errors import NotPositiveDefinite, ParameterError
 from infovec.estimators.kinds import MULTI_CLASS
 from infovec.kernels import (
@@ -31,6 +34,7 @@ from infovec.likelihoods.classes import MultivariateProbit, Softmax
 from infovec.numerics.logistic import normal_mixture
 from infovec.onnx_export import to_onnx
 from infovec.onnx_export.graph import Graph
+from infovec.onnx_export.kernels import _KNOWN
 from infovec.onnx_export.normal import log_cdf, log_odds, normal_cdf
 from infovec.onnx_export.race import nodes_for, win_log_weights
 from infovec.posterior import ProjectedPosterior
@@ -317,3 +321,23 @@ def test_what_cannot_be_exported():
         to_onnx(softmax)
     with pytest.raises(ParameterError, match="dtype must be"):
         to_onnx(IVMRegressor(n_active=5).fit(X, y), dtype="int8")
+
+
+def test_the_guide_lists_what_has_a_graph():
+    """Every kernel and every noise of numbers is in one column of the table, the one that the code has it in."""
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "tables.md").read_text(encoding="utf-8")
+    cells = {row[0].strip(): row[1:] for line in page.splitlines() if len(row := line.strip("|").split("|")) == 3}
+    named = {what: [set(re.findall(r"`(\w+)`", cell)) for cell in cells[what]] for what in ("kernels", "numbers")}
+    some = {n for n in kernels.__all__ if isinstance(getattr(kernels, n), type)} - {"Kernel", "Block", "Role"}
+    known = {kind.__name__ for kind in _KNOWN}
+    assert named["kernels"][0] - {"nu"} == known
+    assert named["kernels"][1] == some - known
+    X, y = data()
+    for noise in (Gaussian(), Laplace(), StudentT(), Poisson()):
+        model = IVMRegressor(likelihood=noise, n_active=5, random_state=0).fit(X, np.round(np.abs(y)))
+        if type(noise).__name__ in named["numbers"][0]:
+            to_onnx(model)
+        else:
+            assert type(noise).__name__ in named["numbers"][1]
+            with pytest.raises(ParameterError, match="cannot be exported"):
+                to_onnx(model)

@@ -7,6 +7,8 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
 
 from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor, TableEncoder
 from infovec.errors import ParameterError
@@ -78,6 +80,27 @@ def test_columns_in_another_order_are_named():
             ):
                 model.predict(given)
             np.testing.assert_array_equal(model.predict(given[model.feature_names_in_]), model.predict(frame))
+
+
+def test_tables_that_a_pipeline_has_made_arrays_of_are_sent_to_set_output():
+    frame = pd.DataFrame({"a": X[:, 0], "word": ["red", "blue"] * 30})
+    step = make_column_transformer(("passthrough", ["a", "word"]), verbose_feature_names_out=False)
+    with pytest.raises(ParameterError, match=r'ColumnTransformer, with \.set_output\(transform="pandas"\)'):
+        make_pipeline(step, IVMRegressor(**QUICK)).fit(frame, REAL)
+    step.set_output(transform="pandas")
+    make_pipeline(step, IVMRegressor(**QUICK)).fit(frame, REAL).predict(frame)
+
+
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_truth_values_where_the_model_knows_other_numbers_are_refused(library, gap):
+    term, owns = np.array([36.0, 60.0] * 30), X[:, 1] > 0
+    a = [None if gap and k == 1 else v for k, v in enumerate(X[:, 0].tolist())]
+    model = IVMRegressor(**QUICK).fit(library({"a": a, "term": term, "owns": owns}), REAL)
+    with pytest.raises(ParameterError, match=r"'term' held numbers from 36 to 60 .* and holds truth values now"):
+        model.predict(library({"a": a, "term": term == 36.0, "owns": owns}))
+    both = [library({"a": a, "term": term, "owns": kind}) for kind in (owns, owns.astype(float))]
+    np.testing.assert_array_equal(*map(model.predict, both))
 
 
 DATES = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(60), unit="D"))

@@ -379,6 +379,16 @@ def test_missing_cells_of_surprising_rows_are_called_missing(tmp_path):
         assert not re.search(r">(nan|None|&lt;NA&gt;|<NA>)<", part)
 
 
+@pytest.mark.parametrize("cls", [IVMRegressor, IVMClassifier])
+def test_what_is_to_be_said_of_test_rows_is_said_once(cls, tmp_path):
+    frame = pd.DataFrame({"number": X[:, 0], "word": np.where(np.arange(len(X)) < 100, "known", "new")})
+    y = F if cls is IVMRegressor else F > 0
+    model = cls(learn=None, n_active=12).fit(frame[:100], y[:100])
+    with pytest.warns(UserWarning, match="60 of 60 cells of column 'word' hold categories") as told:
+        model.report(tmp_path / "r.html", frame[100:], y[100:], X_train=frame[:100], y_train=y[:100])
+    assert len(told) == 1
+
+
 def test_relevances_are_told_from_importances(tmp_path):
     model = IVMRegressor(RBF(np.ones(3)) + Bias(), n_active=20).fit(X, F)
     model.report(tmp_path / "r.html")

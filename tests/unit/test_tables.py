@@ -114,7 +114,9 @@ def test_what_tells_nothing_is_said():
     with pytest.warns(UserWarning, match="column 'b' has no values"):
         encoder = TableEncoder().fit(pd.DataFrame({"a": [1.0, 2.0], "b": [None, None]}))
     np.testing.assert_array_equal(encoder.transform(pd.DataFrame({"a": [3.0], "b": ["now"]})), [[3.0, 0.0]])
-    with pytest.warns(UserWarning, match="column 'id' has more different texts than half of the rows"):
+    with pytest.warns(
+        UserWarning, match="column 'id' has more different texts than half of the rows.* std can be twice"
+    ):
         TableEncoder().fit(pd.DataFrame({"id": [f"n{i}" for i in range(150)]}))
     with pytest.raises(ValueError, match="no column of X has any value"):
         TableEncoder().fit(pd.DataFrame({"a": [None, None]}))

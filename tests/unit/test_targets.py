@@ -17,6 +17,7 @@ import infovec
 from infovec.cli.commands import infovec as command_line
 from infovec.errors import ParameterError
 from infovec.estimators.targets import TARGETS
+from infovec.evaluation import learning_curve
 from infovec.kernels import RBF, Bias
 from infovec.likelihoods import (
     Gaussian,
@@ -527,6 +528,29 @@ def test_a_mean_that_the_transform_has_thrown_far_out_is_told_of_and_no_other(ta
     middle = model.predict_quantiles(new[70:71], 0.5)
     assert y.min() < middle < y.max()
     model.predict(np.delete(new, [70, 300], axis=0))  # warnings are errors
+
+
+def test_ordinary_extrapolation_is_told_of_where_not_knowing_the_function_makes_the_mean():
+    """Some times the largest target, of which half is what the function might be; a known trend may go on."""
+    X, y = prices(0, 300)
+    model = infovec.IVMRegressor(target="log", n_active=60, random_state=0).fit(X, y)
+    unknown, trend = np.array([[5.5, 5.5]]), np.array([[5.0, 0.0]])
+    with pytest.warns(UserWarning, match="nearly all targets that the fit knows are from"):
+        mean = model.predict(unknown)
+    assert 3.0 * y.max() < mean < 15.0 * y.max()
+    assert model.predict_quantiles(unknown, 0.5) < 0.5 * mean
+    assert model.predict(trend) > 3.0 * y.max()  # warnings are errors
+
+
+def test_the_learning_curve_tells_of_no_means_of_few_active_rows():
+    """Models of the first active rows know next to nothing of most rows, which is no news of the model."""
+    X, y = prices(0, 300)
+    model = IVMRegressor(kernel=RBF(1.0, 16.0) + Bias(100.0), target="log", n_active=60, learn=None).fit(X, y)
+    new, targets = prices(1, 200)
+    near = np.all(np.abs(new) < 1.5, axis=1)
+    model.predict(new[near])  # warnings are errors
+    curve = learning_curve(model, new[near], targets[near])
+    assert curve.loss[-1] == pytest.approx(-model.log_density(new[near], targets[near]).mean())
 
 
 @pytest.mark.parametrize("noise", [0.25, 2.5])

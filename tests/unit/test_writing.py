@@ -25,7 +25,9 @@ def column(form):
         (column(lambda v: f"{v:,.2f}"), r"pandas\.to_numeric\(X\['t'\]\.str\.replace"),
         (column(lambda v: f"{v / 100:.0f},5"), r"pandas\.to_numeric\(X\['t'\]\.str\.replace"),
         (column(lambda v: f"{v:.0f}"), r"pandas\.to_numeric\(X\['t'\]\)"),
-        (column(lambda v: f"{int(v / 100) % 28 + 1:02d}.03.2023"), r"pandas\.to_datetime\(X\['t'\], dayfirst=True\)"),
+        (column(lambda v: f"{int(v / 100) % 28 + 1:02d}.03.2023"), r"to_datetime\(X\['t'\], format=\"%d.%m.%Y\"\)"),
+        (column(lambda v: f"04/{int(v / 100) % 28 + 1:02d}/2011"), r"to_datetime\(X\['t'\], format=\"%m/%d/%Y\"\);"),
+        (column(lambda v: f"04/{int(v / 100) % 12 + 1:02d}/201{int(v / 100) % 7}"), r"format=\"%d/%m/%Y\"\), or with"),
     ],
 )
 def test_texts_that_people_read_as_numbers_are_told_of(texts, remedy):

@@ -44,6 +44,8 @@ def load(path: _Path, kernels: Mapping[str, object] | Iterable[object] = ()) -> 
     ------
     ModelFileError
         Saying what is wrong with the file, or what to pass.
+    OSError
+        Where there is no file, or none that may be read: ``FileNotFoundError``, ``PermissionError``.
     """
     content = load_with_extra(path, kernels)
     if _scaled_outside(content.extra):

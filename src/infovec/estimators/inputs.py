@@ -16,6 +16,7 @@ from ..tables import Encoded, TableSchema, check_names, columns_of, is_frame, is
 from ..tables.writing import first_amount
 from .far import is_dask, is_far, near, read_far
 from .tasks import Grouped, are_tasks, folds_of, learn_tasks, tasks_beside
+from .truth_values import refuse_truth
 
 __all__ = ["check_labels", "read", "read_weight"]
 
@@ -90,6 +91,13 @@ def _read_rows(estimator: object, kernel: Kernel | None, X: object, y: object, r
         return (objects, _matching(y, len(objects), real)) if training else objects
     if is_frame(X):
         check_names(X)
+    found = _read_numbers(estimator, X, y, real, training)
+    if is_frame(X) and not training:
+        refuse_truth(estimator, X)
+    return found
+
+
+def _read_numbers(estimator: object, X: object, y: object, real: bool, training: bool) -> Any:
     if isinstance(X, Encoded) or _is_table(estimator, X, training):
         return _read_table(estimator, X, y, real, training)
     if training:
@@ -191,7 +199,8 @@ def _explained(error: ValueError, X: object, y: object, real: bool, training: bo
     if "could not convert string" in text:
         return ParameterError(
             f"text where numbers belong: {text}. A table with categories can be given as a DataFrame of pandas or "
-            "polars; for objects use infovec.kernels.FromFunction"
+            "polars, and comes as one from a step of a pipeline, such as a ColumnTransformer, with "
+            '.set_output(transform="pandas"); for objects use infovec.kernels.FromFunction'
         )
     if "Input X contains" in text:
         return _not_finite(X, training)

@@ -8,7 +8,8 @@ import numpy as np
 from .._types import Floats, Inputs, Rows
 from ..metrics import ErrorReject
 from .figures import Figure, mean_figure
-from .predictions import ClassPredictions, judge
+from .given import read_once
+from .predictions import ClassPredictions, targets_of
 
 __all__ = ["LearningCurve", "learning_curve", "loss_reject_curve"]
 
@@ -39,11 +40,19 @@ def learning_curve(model: Any, X: Inputs, y: Any, most: int = 24) -> LearningCur
         return None
     sizes = np.unique(np.geomspace(1, len(model.active_), most).round().astype(np.intp))
     part, figures = copy(model), list[Figure]()
+    rows, targets = read_once(model, X), targets_of(model, y)
     for k in sizes.tolist():
         part.posterior_ = model.posterior_.first(k)
-        found = judge(part, X, y)
-        figures.append(mean_figure(-(found.log_own if isinstance(found, ClassPredictions) else found.log_density)))
+        figures.append(mean_figure(-_log_own(part, rows, targets)))
     return LearningCurve(sizes, *np.array(figures).T)
+
+
+def _log_own(model: Any, X: Inputs, targets: Any) -> Floats:
+    """Log probability, or density, of targets, and nothing else: means of few active rows are no news of the model."""
+    if getattr(model, "classes_", None) is None:
+        with np.errstate(over="ignore"):  # predictions may be as far off as numbers go
+            return np.asarray(model.log_density(X, targets))
+    return ClassPredictions.of(model, X, targets).log_own
 
 
 def loss_reject_curve(loss: Floats, uncertainty: Floats) -> ErrorReject:

@@ -10,9 +10,9 @@ from ..errors import ParameterError
 from ..tables.columns import CategoryColumn, NumberColumn
 from ..tables.frames import is_frame
 from ..tables.raw import Raw
-from ..tables.schema import TableSchema
+from ..tables.schema import Encoded, TableSchema
 
-__all__ = ["column_of", "rows_of", "values_of"]
+__all__ = ["column_of", "read_once", "rows_of", "values_of"]
 
 
 def rows_of(model: Any, X: Any) -> Any:
@@ -24,6 +24,13 @@ def rows_of(model: Any, X: Any) -> Any:
     if table is not None and (given.dtype.kind == "O" or given.shape[1] != table.width):
         return np.asarray(model._read(given))
     return given
+
+
+def read_once(model: Any, X: Any) -> Any:
+    """Return rows of a table as the model has read them, so that what is to be said of them is said once."""
+    if not hasattr(model, "table_") or hasattr(model, "tasks_") or isinstance(X, Encoded):
+        return X
+    return model.table_.rows(model._read(X))
 
 
 def column_of(model: Any, X: Any, column: int | str) -> int:

@@ -10,12 +10,11 @@ import numpy as np
 from .._types import Array, Floats, Rows
 from ..errors import ParameterError
 from ..estimators.fitted import as_given
-from ..estimators.inputs import read
 from ..estimators.relevances import Relevances, model_relevances
 from ..evaluation import Dependence, LearningCurve, Predictions, judge, learning_curve, targets_of
+from ..evaluation.given import read_once
 from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate
-from ..tables import Encoded
 from .baselines import MOST, Baseline, baselines
 from .dependences import dependences
 from .rows import numbers_of, picked, some_rows, taken
@@ -123,19 +122,19 @@ def contents(
     relevances, names = model_relevances(model, feature_names), column_names(model, feature_names)
     vectors = dense(first(model.active_vectors_))
     predictions = curve = None
-    simple, fitted_to = tuple[Baseline, ...](), ""
+    simple, fitted_to, rows = tuple[Baseline, ...](), "", as_given(model, vectors)
     if X_test is not None:
-        predictions = judge(model, X_test, y_test)
-        rows = some_rows(X_test, CURVE_ROWS)
-        curve = learning_curve(model, picked(X_test, rows), np.asarray(y_test)[rows])
-        simple, fitted_to = compared(model, predictions, X_test, X_train, y_train)
-    own = as_given(model, vectors)
+        rows = read_once(model, X_test)
+        predictions = judge(model, rows, y_test)
+        some = some_rows(rows, CURVE_ROWS)
+        curve = learning_curve(model, picked(rows, some), np.asarray(y_test)[some])
+        simple, fitted_to = compared(model, predictions, rows, X_train, y_train)
     drawn = picture_shape(vectors, image_shape) is None
     return Contents(
         model, names, relevances, vectors, None if predictions is None else predictions.by_rank(model), curve,
         None if plan is None else plan._asdict(), image_shape=image_shape, certificate=certificate,
         baselines=simple, fitted_to=fitted_to, test_rows=X_test,
-        dependences=dependences(model, own if X_test is None else X_test, relevances, names) if drawn else (),
+        dependences=dependences(model, rows, relevances, names) if drawn else (),
     )  # fmt: skip
 
 
@@ -159,11 +158,9 @@ def compared(
 
 def _encoded(model: Any, X: Any) -> Any:
     """Return rows of a table in a form of which a linear model takes the numbers; others as they are."""
-    if not hasattr(model, "table_") or hasattr(model, "tasks_") or isinstance(X, Encoded):
-        return X
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # said when they were predicted
-        return model.table_.rows(read(model, None, X))
+        warnings.simplefilter("ignore", UserWarning)  # said when they were predicted, or fitted to
+        return read_once(model, X)
 
 
 def column_names(model: Any, given: Sequence[str] | None) -> tuple[str, ...]:

@@ -71,8 +71,9 @@ class TableSchema:
         if names:
             _warn(
                 f"{_listed(names)} more different texts than half of the rows, which look like names or numbers of "
-                "rows. As categories they tell little; leave such columns out, or make them into what they stand for: "
-                "dates by pandas.to_datetime, numbers by pandas.to_numeric"
+                "rows. As categories they tell little, and a regressor's std can be twice as wide as it should be with "
+                "them; leave such columns out, or make them into what they stand for: dates by pandas.to_datetime, "
+                "numbers by pandas.to_numeric"
             )
         return found
 
