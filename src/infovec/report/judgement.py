@@ -86,7 +86,7 @@ def _comparison(contents: Contents, found: Predictions) -> list[str]:
             (one.name, _mean(one.loss), *_second(found, one, n), "" if one is own else _mean(one.loss - own.loss))
         )
         if one is not own and not behind.value > 2.0 * behind.standard_error:
-            learned = f", fitted to {contents.fitted_to}" if one is others[0] and len(others) > 1 else ""
+            learned = f", which was fitted to {contents.fitted_to}" if one is others[0] and len(others) > 1 else ""
             verdicts.append(f"On these rows this model is not clearly better than {one.name}{learned}.")
     loss, second = ("log loss", "error") if classes else ("mean squared error", "R²")
     where = "" if n == len(own_targets(found)) else f" on the first {n} rows"
