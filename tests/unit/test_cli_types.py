@@ -141,3 +141,42 @@ def test_times_of_day_are_fractions_of_a_day(tmp_path, monkeypatch):
     assert load_model("m.ivm").table.schema.columns[0].kind == "time"
     rows = run("predict", "m.ivm", "x.parquet").stdout.splitlines()[1:]
     np.testing.assert_allclose(np.array(rows, dtype=float), load("m.ivm").predict(table[["at"]]), rtol=1e-5, atol=1e-5)
+
+
+_ORDERS = {
+    "texts": lambda z: pd.Categorical(np.array(["lo", "mid", "hi"])[z], ["lo", "mid", "hi"], ordered=True),
+    "numbers": lambda z: pd.Categorical(z + 1, ordered=True),
+    "numbers without an order": lambda z: pd.Categorical(z + 1),
+    "intervals": lambda z: pd.cut(z, [-1, 0, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("kind", _ORDERS)
+def test_categories_of_python_are_read_from_files(tmp_path, monkeypatch, kind, gaps):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    X = pd.DataFrame({"a": RNG.normal(size=120), "o": _ORDERS[kind](RNG.integers(0, 3, size=120))})
+    if gaps:
+        X.loc[::7, "o"] = np.nan
+    model = IVMClassifier(n_active=40, random_state=0).fit(X, X.a + X.o.cat.codes > 1)
+    model.save("m.ivm")
+    X.to_csv("x.csv", index=False)
+    pd.read_csv("x.csv").to_parquet("x.parquet")
+    if "numbers" in kind:  # as frames write them where some are missing
+        X.assign(o=X.o.astype(float)).to_csv("x_float.csv", index=False)
+    for name in ["x.csv", "x.parquet"] + ["x_float.csv"] * ("numbers" in kind):
+        rows = predicted("m.ivm", name)
+        np.testing.assert_allclose([float(row["proba_True"]) for row in rows], model.predict_proba(X)[:, 1], rtol=1e-6)
+    asked = list(csv.DictReader(io.StringIO(run("suggest", "m.ivm", "x.csv", "-n", 3).stdout)))
+    assert {row["o"] for row in asked} <= {"", *map(str, X.o.cat.categories)}
+
+
+def test_a_level_that_is_not_in_the_order_is_told_of(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = pd.DataFrame({"a": RNG.normal(size=60), "o": _ORDERS["texts"](RNG.integers(0, 3, size=60))})
+    IVMClassifier(n_active=30, random_state=0).fit(X, X.a + X.o.cat.codes > 1).save("m.ivm")
+    with open("x.csv", "w") as file:
+        file.write("a,o\n0.1,lo\n0.2,huge\n")
+    said = run("predict", "m.ivm", "x.csv").stderr
+    assert "far from all of them): o=huge (1)" in said

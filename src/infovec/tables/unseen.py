@@ -4,7 +4,7 @@ from ..plain import printable
 from .columns import CategoryColumn, Column, RankColumn
 from .raw import Raw
 
-__all__ = ["strange"]
+__all__ = ["known_words", "strange"]
 
 _SHARE = 0.5  # of a column's cells, beyond which they are told of if unknown
 _LEAST = 5  # cells: in fewer rows, such as parts of a search, any may be the only one of its category
@@ -19,7 +19,7 @@ def strange(column: Column, raw: Raw) -> str:
     if not isinstance(column, CategoryColumn | RankColumn):
         return ""
     ordered = isinstance(column, RankColumn)
-    known = column.order if isinstance(column, RankColumn) else column.categories
+    known = known_words(column)
     counts, places = raw.counts(), frozenset(known)
     unseen = {word: n for word, n in counts.items() if word not in places}
     if not unseen:
@@ -36,6 +36,11 @@ def strange(column: Column, raw: Raw) -> str:
         f"{cells} of {total} cells of column {column.name!r} hold categories that were not there when the model was "
         f"fitted, such as {', '.join(map(repr, examples))}, where it knows {', '.join(map(repr, shown))}{more}"
     )
+
+
+def known_words(column: CategoryColumn | RankColumn) -> tuple[str, ...]:
+    """Return the categories that a column knows."""
+    return column.order if isinstance(column, RankColumn) else column.categories
 
 
 def _plain(text: str) -> str:
