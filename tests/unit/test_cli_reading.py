@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import re
 from dataclasses import replace
 from datetime import datetime
 
@@ -238,3 +239,29 @@ def test_kernels_are_sums_and_products_of_names(folder, tmp_path, kernel):
     ):
         assert why in run(*fit, "--kernel", wrong, code=2).stderr
     assert (tmp_path / "m.ivm").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("days", "orders"),
+    [
+        (["13/01/2020", "02/11/2023"], ["%d/%m/%Y"]), (["01/13/2020", "02/11/2023"], ["%m/%d/%Y"]),
+        (["01/12/2020", "02/11/2023"], ["%d/%m/%Y", "%m/%d/%Y"]), (["1 May 2020", "2 March 2020"], ["%d %B %Y"]),
+        (["2020-05-01 on demand"] * 2, ["%d/%m/%Y"]),
+    ],
+)  # fmt: skip
+def test_texts_where_dates_were_are_sent_to_the_format_they_are_written_in(tmp_path, days, orders):
+    """Only ``format=`` reads all alike: pandas alone takes the month first wherever the first date allows it."""
+    table = pd.DataFrame({"day": np.repeat(["30/12/2020", "01/02/2021", "05/11/2022"], 10), "x": RNG.normal(size=30)})
+    table.assign(y=table.x).to_csv(tmp_path / "x.csv", index=False)
+    run("fit", tmp_path / "x.csv", "-t", "y", "--dates", "day", "-o", tmp_path / "m.ivm", "--active", 10)
+    model = load(tmp_path / "m.ivm")
+    X = pd.DataFrame({"day": days, "x": 0.5})
+    with pytest.raises(ValueError, match=r"'day' held dates .* and holds text now") as error:
+        model.predict(X)
+    assert re.findall('format="([^"]*)"', str(error.value)) == orders
+    assert ("in both ways" in str(error.value)) == (len(orders) == 2)
+    if len(days[0]) < 11:
+        line = re.search(r"X\['day'\] = (pandas.to_datetime\(.*?\"\))", str(error.value))[1]
+        read = eval(line, {"pandas": pd, "X": X})
+        np.testing.assert_array_equal(read.dt.strftime(orders[0]).str.lstrip("0"), [day.lstrip("0") for day in days])
+        model.predict(X.assign(day=read))

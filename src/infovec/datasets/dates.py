@@ -1,33 +1,20 @@
 """Columns of dates as columns of numbers: days since the beginning of 1970, with the time of day as a fraction."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
-from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from .._types import Floats
 from ..errors import DataError
-from ..tables.iso import iso_days, since_start
+from ..tables.forms import ISO, parser, readings
 from .source import Block, Kind, Source, Wanted, is_gap
 from .through import Through
 
 __all__ = ["ISO", "Dated", "days", "find_form"]
 
-ISO = "ISO 8601"
-"""The form of dates that is read whatever their precision is: 2024-05-31, 2024-05-31T12:30:00+02:00."""
-
-_DAYS = (
-    "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d",
-    "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y",
-    "%d-%m-%Y", "%m-%d-%Y", "%d %b %Y", "%d-%b-%Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%y",
-)  # fmt: skip
-_TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 _LOOKED_AT = 1000  # different dates by which the form is found
-
-_Parser: TypeAlias = Callable[[str], float]
 
 
 class Dated(Through):
@@ -101,7 +88,7 @@ def days(words: Sequence[str | None], form: str) -> Floats:
     form : str
         As ``strptime`` has it, or ``ISO``.
     """
-    parse, known, found = _parser(form), dict[str, float](), np.full(len(words), np.nan)
+    parse, known, found = parser(form), dict[str, float](), np.full(len(words), np.nan)
     for i, word in enumerate(words):
         if word is None:
             continue
@@ -119,36 +106,15 @@ def find_form(file: str, column: str, words: Sequence[str | None]) -> str:
     some = list(dict.fromkeys(word for word in words if word is not None))[:_LOOKED_AT]
     if not some:
         raise DataError(f"{file}, column {column!r} has no dates in its first {len(words)} rows; leave it out: --drop")
-    found = {form: values for form in _forms() if (values := _all_days(some, form)) is not None}
+    found = readings(some)
     if not found:
         raise DataError(
             f"{file}, column {column!r}: dates such as {some[0]!r} are not all written in one of the ways that "
             f"are known; if the column mixes several, make them alike, else say how: --date-format '{column}=%d.%m.%Y'"
         )
-    first = next(iter(found))
-    other = next((form for form, values in found.items() if values != found[first]), None)
-    if other is not None:
+    if len(found) > 1:
         raise DataError(
-            f"{file}, column {column!r}: dates such as {some[0]!r} can be read in two ways, as {first} and as {other}; "
-            f"say which: --date-format '{column}={first}'"
+            f"{file}, column {column!r}: dates such as {some[0]!r} can be read in two ways, as {found[0]} and as "
+            f"{found[1]}; say which: --date-format '{column}={found[0]}'"
         )
-    return first
-
-
-def _forms() -> Iterator[str]:
-    yield ISO
-    for time in _TIMES:
-        for day in _DAYS:
-            yield day + time
-
-
-def _all_days(words: Sequence[str], form: str) -> list[float] | None:
-    parse = _parser(form)
-    try:
-        return [parse(word) for word in words]
-    except ValueError:
-        return None
-
-
-def _parser(form: str) -> _Parser:
-    return iso_days if form == ISO else lambda word: since_start(datetime.strptime(word, form))
+    return found[0]

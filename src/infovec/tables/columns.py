@@ -11,7 +11,7 @@ from ..errors import ModelFileError, ParameterError
 from ..persistence.values import flag, must, number, text, whole
 from ..plain import printable
 from .raw import Kind, Raw, coded
-from .remedies import recovered
+from .remedies import as_dates, recovered
 
 __all__ = ["CategoryColumn", "Column", "NumberColumn", "RankColumn", "column_from_json", "learned"]
 
@@ -24,7 +24,6 @@ _NAMES = {
     "number": "numbers", "text": "text", "label": "categories", "rank": "ordered categories", "date": "dates",
     "duration": "durations", "time": "times of day", "nothing": "nothing",
 }  # fmt: skip
-_REMEDY = {"date": "pandas.to_datetime(X[{name!r}])", "duration": "pandas.to_timedelta(X[{name!r}])"}  # of texts
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,9 @@ def _remedy(kind: str, raw: Raw) -> str:
     if kind == "number" and raw.words:
         said = recovered(raw)
         return f". {said}" if said else ""
-    return f", for example by {_REMEDY[kind].format(name=raw.name)}" if kind in _REMEDY and raw.words else ""
+    if kind == "date" and raw.words:
+        return f". {as_dates(raw)}"
+    return f", for example by pandas.to_timedelta(X[{raw.name!r}])" if kind == "duration" and raw.words else ""
 
 
 def _first(raw: Raw) -> str:

@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from ..plain import printable
+from .forms import ISO, readings
 from .raw import Raw
 from .writing import (
     are_amounts,
@@ -17,7 +18,9 @@ from .writing import (
     odd_among_numbers,
 )
 
-__all__ = ["as_written", "mostly_numbers", "recovered"]
+__all__ = ["as_dates", "as_written", "mostly_numbers", "recovered"]
+
+_LOOKED_AT = 1000  # different dates by which the form is found
 
 
 def as_written(raw: Raw, mixed: bool = False) -> str:
@@ -39,6 +42,29 @@ def as_written(raw: Raw, mixed: bool = False) -> str:
     if are_amounts(words) or are_with_commas(words):
         return f"As numbers, should commas stand between thousands: {name} = {_without(raw, marks, mixed)}"
     return ""
+
+
+def as_dates(raw: Raw) -> str:
+    """How to make texts into dates, with the form that they are written in: pandas takes the month first where it may.
+
+    Both forms are named where the texts can be read in two ways.
+    """
+    words = list(raw.counts())
+    forms = [form for form in readings(words[:_LOOKED_AT]) if form != ISO]
+    line = f"X[{raw.name!r}] = pandas.to_datetime(X[{raw.name!r}], format={{}})"
+    if not forms:
+        return (
+            "Say by format= how dates are written: "
+            + line.format('"%d/%m/%Y"')
+            + " where they are like 31/12/2024, and empty cells that are none"
+        )
+    said = line.format(f'"{forms[0]}"')
+    if len(forms) == 1:
+        return f"As dates: {said}"
+    return (
+        f'As dates: {said}, or with format="{forms[1]}": {printable(repr(words[0]))} can be read in both ways, and '
+        "pandas alone may take the wrong one"
+    )
 
 
 def recovered(raw: Raw, mixed: bool = False) -> str:
