@@ -72,7 +72,7 @@ def gather(source: Source, choices: Choices, tell: Callable[[int], None], room: 
     if not rows.count:
         raise DataError(f"{source.name} has no rows")
     task = choices.task or source.task
-    target = read_target(rows.targets(), task, choices.order, choices.target, source.marks is not None)
+    target = read_target(rows.targets(), task, choices.order, choices.target, source.marks)
     return rows.gathered(choices, target)
 
 
@@ -80,7 +80,7 @@ def _wanted(source: Source, kinds: dict[str, Kind], choices: Choices) -> Wanted:
     target = choices.target
     task = choices.task or source.task
     if task == "regress" and kinds[target] == "word":
-        cause = unread(_first_labels(source, target), source.marks is not None)
+        cause = unread(_first_labels(source, target), source.marks)
         remedy = f": {cause}" if cause else "; --task classify"
         raise DataError(f"{source.name}: target {target!r} holds words, so it cannot be regressed{remedy}")
     left_out = {target, *choices.drop}
