@@ -7,8 +7,8 @@ import numpy as np
 
 from .._types import Array, Rows
 from ..datasets import Block, Source, open_source
+from ..datasets.gaps import truth
 from ..datasets.sketch import Overlap, Sketched
-from ..datasets.source import truth
 from ..errors import CellError, DataError
 from ..evaluation import ClassPredictions, NumberPredictions, figure_rows, joined, reject_rows
 from .model import Model, load_model

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from .._types import Array, Floats, Inputs, Mask, Rows
 from ..datasets import Block, Source
-from ..datasets.source import Kind, Wanted
+from ..datasets.gaps import Kind
+from ..datasets.source import Wanted
 from ..errors import CellError, DataError
 from ..numerics.moments import Moments
 from ..plain import printable

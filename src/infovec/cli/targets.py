@@ -6,7 +6,7 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..datasets.cells import Marks
-from ..datasets.source import truth
+from ..datasets.gaps import truth
 from ..errors import DataError
 from .parameters import picked
 from .pile import Codes

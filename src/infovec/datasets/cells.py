@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 
 from .._types import Floats
-from .source import MISSING, Kind, is_gap, truth
+from .gaps import MISSING, Kind, is_gap, truth
 
 __all__ = ["THOUSANDS", "Marks", "NoNumber", "commas_are_decimal", "is_number", "kind_of", "numbers_of"]
 

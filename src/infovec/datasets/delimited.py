@@ -12,8 +12,9 @@ import numpy as np
 from .._types import Array, Floats
 from ..errors import CellError, DataError
 from .cells import Marks, NoNumber, is_number, kind_of, numbers_of
+from .gaps import GAPS, Kind, taken, word
 from .points import check_kept, check_points
-from .source import GAPS, Block, Kind, Source, Wanted, taken, word
+from .source import Block, Source, Wanted
 from .text import TextBlocks
 
 __all__ = ["DelimitedText"]

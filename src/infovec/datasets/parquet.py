@@ -7,7 +7,8 @@ import numpy as np
 
 from .._types import Floats
 from ..errors import CellError, DataError
-from .source import Block, Kind, Source, Wanted, block_rows, is_gap, word
+from .gaps import Kind, is_gap, word
+from .source import Block, Source, Wanted, block_rows
 
 __all__ = ["ParquetTable"]
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ..errors import DataError, UndecidedError
 from .cells import is_number
-from .source import is_gap
+from .gaps import is_gap
 
 __all__ = ["check_kept", "check_points"]
 

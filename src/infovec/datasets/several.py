@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from ..errors import CellError, DataError
 from .cells import Marks
-from .source import Block, Kind, Source, Wanted
+from .gaps import Kind
+from .source import Block, Source, Wanted
 
 __all__ = ["Several"]
 

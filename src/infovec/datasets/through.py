@@ -8,7 +8,8 @@ import numpy as np
 from .._types import Mask
 from ..errors import DataError
 from .cells import Marks
-from .source import Block, Kind, Source, Wanted
+from .gaps import Kind
+from .source import Block, Source, Wanted
 
 __all__ = ["Renamed", "Through", "WithTargets"]
 
