@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 from infovec import IVMClassifier, IVMRegressor, load
 from infovec.cli.commands import infovec
 from infovec.cli.model import load_model
-from infovec.datasets.cells import Marks, kind_of
+from infovec.datasets.cells import Marks, NoNumber, kind_of, numbers_of
 
 RNG = np.random.default_rng(0)
 
@@ -107,6 +108,44 @@ def test_truth_values_are_those_of_pandas(cells, kind):
     found = pd.read_csv(io.StringIO("a,b\n" + "".join(f"{cell},1\n" for cell in cells)))["a"]
     truths = found.dtype == bool or (len(found.dropna()) > 0 and all(isinstance(v, bool) for v in found.dropna()))
     assert truths == (kind == "truth")
+
+
+@pytest.mark.parametrize(
+    ("cells", "wrong"),
+    [
+        (("True", "False", "", "maybe", "True"), "maybe"), (("True", "FALSE", "1", "0.0"), None),
+        (("True", "False", "2", "True"), "2"), (("12", "13", "True", "14"), "True"), (("3", "x", "True"), "x"),
+        (("0", "1", "True"), None), (("True", "maybe", "1"), "maybe"),
+    ],
+)  # fmt: skip
+def test_the_cell_that_is_neither_a_number_nor_a_truth_value_is_named(cells, wrong):
+    if wrong is None:
+        expected = [float(cell) if cell[0] in "01" else cell.lower() == "true" for cell in cells]
+        np.testing.assert_array_equal(numbers_of(cells), expected)
+        return
+    with pytest.raises(NoNumber) as error:
+        numbers_of(cells)
+    assert (error.value.row, error.value.cell) == (cells.index(wrong), wrong)
+
+
+def test_an_odd_cell_among_truth_values_is_named_by_predict_and_fit(tables):
+    run("fit", "train.csv", "-t", "z", "-o", "m.ivm", "--drop", "y", "--active", 30)
+    lines = Path("train.csv").read_text().splitlines()
+
+    def with_flag(cell, name):
+        Path(name).write_text("\n".join([*lines[:8], ",".join([cell, *lines[8].split(",")[1:]]), *lines[9:]]))
+
+    for odd, meant in (("maybe", None), ("1", "True"), ("0", "False")):
+        with_flag(odd, "odd.csv")
+        if meant is None:
+            said = run("predict", "m.ivm", "odd.csv", code=1).stderr
+            assert "line 9, column 'flag': 'maybe' is not a number, nor True or False as others are" in said
+        else:
+            with_flag(meant, "plain.csv")
+            assert run("predict", "m.ivm", "odd.csv").stdout == run("predict", "m.ivm", "plain.csv").stdout
+        said = run("fit", "odd.csv", "-t", "z", "-o", "odd.ivm", "--drop", "y", "--active", 30).stderr
+        assert "column 'flag' is taken as categories: 149 of 150 cells are True or False, 1 is not, such as " in said
+        assert f"{'line 9 ' * (odd == 'maybe')}{odd!r}" in said
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..datasets.cells import THOUSANDS, Marks, is_number
+from ..datasets.gaps import truth
 from ..errors import CellError, DataError, UndecidedError
 from ..plain import printable
 from ..tables.writing import (
@@ -182,11 +183,25 @@ def _as_missing(seen: Seen) -> str:
 
 
 def beside_numbers(column: str, seen: Seen) -> str:
-    """Say of words beside a handful of numbers, which may be codes, that they are taken for such; else nothing."""
+    """Say of words beside truth values or a handful of numbers that all are taken for categories; else nothing."""
+    if said := _beside_truths(seen):
+        return f"column {column!r} is taken as categories: {said}"
     numbers = sum(map(is_amount, seen.counts))
     if numbers < 2 or numbers <= len(seen.counts) - numbers:
         return ""
     return f"column {column!r} is taken as categories: {seen.told()}"
+
+
+def _beside_truths(seen: Seen) -> str:
+    """Say how many cells are truth values and which are not, where most are; else nothing."""
+    odd = {word: count for word, count in seen.counts.items() if truth(word) is None}
+    total, others = sum(seen.counts.values()), sum(odd.values())
+    if not odd or others >= total - others:
+        return ""
+    example = next(iter(odd))
+    where = f"{seen.places[example]} " if example in seen.places else ""
+    shown = f"{others} {'is' if others == 1 else 'are'} not, such as {where}{printable(repr(example))}"
+    return f"{total - others} of {total} cells are True or False, {shown}"
 
 
 def undecided(file: str, found: Sequence[Obstacle]) -> UndecidedError:

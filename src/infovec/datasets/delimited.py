@@ -228,7 +228,8 @@ class DelimitedText(Source):
             try:
                 return numbers_of(cells[j], self._marks)
             except NoNumber as error:
-                raise CellError(f"{self.name}, line {lines[error.row]}", self.columns[j], error.cell) from None
+                place = f"{self.name}, line {lines[error.row]}"
+                raise CellError(place, self.columns[j], error.cell, error.beside) from None
 
         wanted, place = layout.wanted, layout.place
         X = np.empty((len(records), len(wanted.numbers)))
