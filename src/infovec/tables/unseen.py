@@ -1,6 +1,7 @@
 """Categories that were not there in the rows that something was fitted to."""
 
 from ..plain import printable
+from ..runtime import in_search
 from .columns import CategoryColumn, Column, RankColumn
 from .raw import Raw
 
@@ -27,7 +28,8 @@ def strange(column: Column, raw: Raw) -> str:
     alike = {_plain(word): word for word in known}
     respelt = [word for word in unseen if _plain(word) in alike]
     cells, total = sum(unseen.values()), sum(counts.values())
-    if not ordered and not respelt and (cells < _LEAST or cells <= _SHARE * total):
+    few = cells < _LEAST or cells <= _SHARE * total
+    if not ordered and not respelt and few and (cells < total or in_search()):
         return ""
     examples = sorted(respelt or unseen, key=lambda word: -unseen[word])[: _SHOWN if ordered else 1]
     shown = [alike[_plain(examples[0])]] if respelt else known[:_SHOWN]
