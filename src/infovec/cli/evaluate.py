@@ -196,7 +196,7 @@ def _numbers_of(model: Model, block: Block, name: str) -> Floats:
 def figures_text(figures: dict[str, Any]) -> str:
     """Return figures for people."""
     lines = [f"{figures['rows']} rows; figures with their standard errors"]
-    lines += [f"  {name:20s} {value}" for name, value in figure_rows(figures)]
+    lines += [f"  {name:23s} {value}" for name, value in figure_rows(figures)]
     lines.append("rejecting the least certain rows:")
-    lines += [f"  {share:6.1%} rejected      {name} {value}" for share, name, value in reject_rows(figures)]
+    lines += [f"  {share:6.1%} rejected         {name} {value}" for share, name, value in reject_rows(figures)]
     return "\n".join(lines)

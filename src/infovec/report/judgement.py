@@ -67,7 +67,7 @@ def _rejects(found: Predictions, figures: dict[str, Any]) -> list[str]:
         )
         return [card(paragraph(said), "No errors")]
     rejected = [(f"{share:.1%}", value) for share, _, value in reject_rows(figures)]
-    name = "errors" if classes else "mean squared error"
+    name = "errors" if classes else "root mean squared error"
     inside = table(["rows rejected", f"{name} among the others"], rejected)
     return [card(inside, "Rejecting the least certain rows")]
 
