@@ -211,6 +211,18 @@ def test_categories_of_python_are_read_from_files(tmp_path, monkeypatch, kind, g
     assert {row["o"] for row in asked} <= {"", *map(str, X.o.cat.categories)}
 
 
+def test_an_order_that_is_not_taken_is_told_of(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    X = pd.DataFrame({"a": RNG.normal(size=60), "o": _ORDERS["texts"](RNG.integers(0, 3, size=60))})
+    X.assign(p=X.o.astype(str).astype("category"), y=X.a + X.o.cat.codes).to_parquet("x.parquet")
+    for held in ((), ("--test", 0.3)):
+        said = run("fit", "x.parquet", "-t", "y", "-o", "m.ivm", "--active", 20, *held).stderr
+        assert "column 'o' has ordered categories, whose order is not taken" in said
+        assert "column 'p'" not in said
+    assert "order" not in run("fit", "x.parquet", "-t", "y", "-o", "m.ivm", "--active", 20, "--drop", "o").stderr
+
+
 def test_a_level_that_is_not_in_the_order_is_told_of(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = pd.DataFrame({"a": RNG.normal(size=60), "o": _ORDERS["texts"](RNG.integers(0, 3, size=60))})

@@ -118,7 +118,12 @@ class _Rows:
     def __init__(self, source: Source, kinds: Mapping[str, Kind], wanted: Wanted, room: float) -> None:
         self.kinds, self.wanted, self.count, self.room = kinds, wanted, 0, room
         self.name, self.columns, self.marks = source.name, tuple(source.columns), source.marks
-        self.notes = list[str]()
+        self.notes = [
+            f"column {name!r} has ordered categories, whose order is not taken: they are categories like others. In "
+            "Python, infovec takes it from the frame"
+            for name in source.ordered
+            if name in wanted.words
+        ]
         self._pile: Pile | None = None
         self._sparse: list[Any] = []
         self._codes = [Codes() for _ in wanted.words]

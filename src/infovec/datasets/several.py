@@ -41,6 +41,10 @@ class Several(Source):
     def marks(self) -> Marks | None:
         return self._parts[0].marks
 
+    @property
+    def ordered(self) -> Sequence[str]:
+        return self._parts[0].ordered
+
     def kinds(self) -> dict[str, Kind]:
         kinds = self._parts[0].kinds()
         for part in self._parts[1:]:

@@ -113,6 +113,11 @@ class Source(ABC):
         return None
 
     @property
+    def ordered(self) -> Sequence[str]:
+        """Names of columns of categories that the table has in an order."""
+        return ()
+
+    @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """Names of all columns."""

@@ -37,6 +37,10 @@ class Through(Source):
     def marks(self) -> Marks | None:
         return self._inner.marks
 
+    @property
+    def ordered(self) -> Sequence[str]:
+        return self._inner.ordered
+
     def kinds(self) -> dict[str, Kind]:
         return self._inner.kinds()
 
