@@ -34,12 +34,12 @@ class DataError(InfovecError, ValueError):
 class CellError(DataError):
     """A cell holds words where the column holds numbers."""
 
-    def __init__(self, place: str, column: str, cell: str) -> None:
+    def __init__(self, place: str, column: str, cell: str, beside: str = "") -> None:
         whole = cell.replace(",", "").strip("+-").isdigit()
         comma = "; for decimal commas say --decimal ,, for commas between thousands --thousands ," * (
             "," in cell and whole
         )
-        super().__init__(f"{place}, column {column!r}: {cell!r} is not a number{comma}")
+        super().__init__(f"{place}, column {column!r}: {cell!r} is not a number{beside}{comma}")
         self.column, self.cell = column, cell
 
 

@@ -194,6 +194,8 @@ def test_figures_of_numbers(folder):
     truth = np.array([float(r["price"]) for r in read((folder / "price.csv").read_text())])
     mean, std = (np.array([float(r[k]) for r in rows]) for k in ("prediction", "std"))
     assert figures["mse"]["value"] == pytest.approx(np.mean((truth - mean) ** 2), rel=1e-5)
+    assert figures["rmse"]["value"] == pytest.approx(np.sqrt(np.mean((truth - mean) ** 2)), rel=1e-5)
+    assert figures["mae"]["value"] == pytest.approx(np.mean(np.abs(truth - mean)), rel=1e-5)
     assert figures["mse"]["standard_error"] == pytest.approx(
         np.std((truth - mean) ** 2, ddof=1) / np.sqrt(300), rel=1e-5
     )

@@ -13,12 +13,14 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from infovec import IVMClassifier, IVMRegressor
+from infovec import IVMClassifier, IVMRegressor, report
 from infovec.cli.commands import infovec
 from infovec.cli.compare import losses
+from infovec.cli.evaluate import _rows_of_fit
 from infovec.cli.model import load_model
 from infovec.cli.room import model_bytes
-from infovec.datasets import open_source
+from infovec.cli.screen import Screen
+from infovec.datasets import open_source, text
 from infovec.datasets.held_back import Learned
 from infovec.datasets.sketch import Overlap, Sketch
 from infovec.datasets.source import Block, Wanted
@@ -129,6 +131,37 @@ def test_the_linear_model_of_a_report_learns_from_the_rows_of_the_fit(tmp_path, 
             np.mean((simple.predict(a[held]) - y[held]) ** 2))  # fmt: skip
     row = re.search(r"<td[^>]*>(?:logistic|linear) regression</td><td[^>]*>([\d.]+)", page)
     assert float(row[1]) == pytest.approx(loss, rel=0.01)
+    lines = (tmp_path / "x.csv").read_text().splitlines()
+    for name, rows in (("train", kept), ("test", held)):
+        (tmp_path / f"{name}.csv").write_text("\n".join([lines[0], *(lines[1 + i] for i in rows)]) + "\n")
+    evaluate = ("evaluate", tmp_path / "m.ivm", tmp_path / "test.csv", "--report", tmp_path / "r.html")
+    done = run(*evaluate, "--train", tmp_path / "train.csv")
+    page = (tmp_path / "r.html").read_text()
+    assert row[0] in page
+    assert "The linear model was fitted to the training rows." in page
+    assert "disadvantage" not in page
+    assert "--train" not in done.stderr
+    assert (
+        "of its rows are rows that the model was fitted to" in run(*evaluate, "--train", tmp_path / "test.csv").stderr
+    )
+    run(*evaluate)
+    before = (tmp_path / "r.html").read_text().split("Beside simpler models")[0]
+    folds = len(held) - len(held) // 5
+    assert f"at a disadvantage: it has learned from {folds} other test rows at a time, where this model has " in before
+    assert f"learned from {len(kept)}. " in before
+    assert "--train is for --report" in run(*evaluate[:3], "--train", tmp_path / "train.csv", code=2).output
+
+
+def test_rows_of_the_fit_are_taken_evenly_where_they_are_many(folder, monkeypatch):
+    monkeypatch.setattr(report, "MOST", 20)
+    monkeypatch.setattr(text, "_BLOCK", 300)  # bytes
+    options = {"delimiter": None, "encoding": "utf-8", "no_header": False, "decimal": None, "thousands": None,
+               "missing": (), "skip_missing_target": False}  # fmt: skip
+    X, y = _rows_of_fit(Screen(True, False), load_model(str(folder / "r.ivm")), str(folder / "train.csv"), options)
+    table = np.loadtxt(folder / "train.csv", delimiter=",", skiprows=1, dtype=str)
+    assert len(y) == X.shape[0] == 38
+    np.testing.assert_array_equal(y, table[::4, -1].astype(float))
+    np.testing.assert_allclose(X.matrix[:, 0], table[::4, 0].astype(float))
 
 
 def test_surprising_rows_have_the_numbers_that_they_have_in_the_table(folder, tmp_path):

@@ -585,3 +585,84 @@ def test_columns_are_those_of_the_table(run, tmp_path):
     done = run("fit", "x.csv", "-t", "y", "-o", "m.ivm", "--active", 9, "--json")
     assert '"columns": 2' in done.stdout
     assert "2 columns" in done.stderr
+
+
+def points(delimiter=";", more=""):
+    """Areas and prices of houses with points between thousands, which may be decimals."""
+    table = [("area", "rooms", "price"), *((420 + 17 * i, i % 5, 90_000 + 1311 * i) for i in range(60))]
+    cells = [[cell if isinstance(cell, str) else f"{cell:,}".replace(",", ".") for cell in row] for row in table]
+    return "".join(delimiter.join(row) + "\n" for row in cells) + more
+
+
+def test_points_before_three_digits_are_asked_about_in_tables_of_semicolons(run, tmp_path):
+    (tmp_path / "p.csv").write_text(points())
+    command = ("fit", "p.csv", "-t", "price", "-o", "p.ivm", "--active", "10", "--task", "regress")
+    asked = run(*command)
+    assert asked.exit_code == 1
+    assert "columns 'area' (1.015), 'price' (90.000)" in asked.stderr
+    assert "--thousands . if 1.015 is 1015, or --decimal . if points are before decimals" in asked.stderr
+    line = asked.stderr.strip().partition("For example: infovec ")[2]
+    assert line.endswith("--thousands .")
+    for words, largest in ((shlex.split(line), 167349.0), ([*command, "--decimal", "."], 167.349)):
+        done = run(*words)
+        assert done.exit_code == 0
+        assert f"to {largest:g}" in done.stderr
+        for reads in ("evaluate", "predict"):  # as in the fit, without being told
+            assert run(reads, "p.ivm", "p.csv").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        (points(more="1.5;2;100.000\n"), ()), (points(more="0.150;2;100.000\n"), ()), (points(","), ()),
+        (points("\t"), ()), (points(" "), ("--delimiter", " ")), (points(), ("--thousands", "space")),
+        ("one;price\n" + "".join(f"1.250;{i}\n" for i in range(30)), ()),
+        (points().replace("price", "other").replace("rooms", "price"), ("--drop", "other", "--categorical", "area")),
+    ],
+    ids=["other points", "zero", "commas", "tabs", "spaces", "other thousands", "one cell", "left out"],
+)  # fmt: skip
+def test_points_that_are_clear_are_not_asked_about(run, tmp_path, content, options):
+    (tmp_path / "p.csv").write_text(content)
+    done = run("fit", "p.csv", "-t", "price", "-o", "p.ivm", "--active", "10", *options)
+    assert done.exit_code == 0, done.output
+
+
+def test_new_rows_of_semicolons_are_asked_about_too(run, tmp_path):
+    (tmp_path / "c.csv").write_text(points(","))
+    (tmp_path / "s.csv").write_text(points())
+    assert run("fit", "c.csv", "-t", "price", "-o", "c.ivm", "--active", "10", "--task", "regress").exit_code == 0
+    asked = run("predict", "c.ivm", "s.csv")
+    assert asked.exit_code == 1
+    assert "column 'area' (1.015): all points stand before three digits" in asked.stderr
+    found = [run("predict", "c.ivm", *table).stdout for table in (("c.csv",), ("s.csv", "--decimal", "."))]
+    assert len(found[0].splitlines()) == 61
+    assert found[0] == found[1]
+
+
+def test_marks_kept_with_a_model_are_not_taken_for_decimals_of_a_table_of_commas(run, tmp_path):
+    (tmp_path / "s.csv").write_text(points())
+    fit = ("fit", "s.csv", "-t", "price", "-o", "s.ivm", "--active", "10", "--task", "regress", "--thousands", ".")
+    assert run(*fit).exit_code == 0
+    header = "area,rooms,price\n"
+    (tmp_path / "c.csv").write_text(header + "46.125,2,90000\n420.250,3,95000\n")
+    (tmp_path / "plain.csv").write_text(header + "46125,2,90000\n420250,3,95000\n")
+    (tmp_path / "quoted.csv").write_text(header + '"46.125,00",2,90000\n420.250,3,95000\n')
+    for command in ("predict", "evaluate"):
+        asked = run(command, "s.ivm", "c.csv")
+        assert asked.exit_code == 1
+        assert "column 'area': 46.125 has a point, in a table of commas" in asked.stderr
+        assert "say --decimal . if" in asked.stderr
+    as_thousands = run("predict", "s.ivm", "plain.csv").stdout
+    assert run("predict", "s.ivm", "c.csv", "--thousands", ".").stdout == as_thousands
+    assert run("predict", "s.ivm", "quoted.csv").stdout == as_thousands
+    assert run("predict", "s.ivm", "c.csv", "--decimal", ".").stdout not in ("", as_thousands)
+
+
+def test_a_target_with_points_where_commas_are_before_decimals_is_not_sent_in_a_circle(fails, run):
+    table = "size;y\n" + "".join(f"{46 + i},5;{90 + i}.{100 + i}\n" for i in range(200))
+    for options in ((), ("--task", "regress")):
+        said = fails(table, "--decimal", ",", *options)
+        assert "if points stand between thousands, say --thousands ." in said
+        line = fails(table, *options).strip().partition("For example: infovec ")[2]
+        assert line.endswith("--thousands .")
+    assert run(*shlex.split(line)).exit_code == 0

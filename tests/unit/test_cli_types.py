@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 from infovec import IVMClassifier, IVMRegressor, load
 from infovec.cli.commands import infovec
 from infovec.cli.model import load_model
-from infovec.datasets.cells import Marks, kind_of
+from infovec.datasets.cells import Marks, NoNumber, kind_of, numbers_of
 
 RNG = np.random.default_rng(0)
 
@@ -109,6 +110,44 @@ def test_truth_values_are_those_of_pandas(cells, kind):
     assert truths == (kind == "truth")
 
 
+@pytest.mark.parametrize(
+    ("cells", "wrong"),
+    [
+        (("True", "False", "", "maybe", "True"), "maybe"), (("True", "FALSE", "1", "0.0"), None),
+        (("True", "False", "2", "True"), "2"), (("12", "13", "True", "14"), "True"), (("3", "x", "True"), "x"),
+        (("0", "1", "True"), None), (("True", "maybe", "1"), "maybe"),
+    ],
+)  # fmt: skip
+def test_the_cell_that_is_neither_a_number_nor_a_truth_value_is_named(cells, wrong):
+    if wrong is None:
+        expected = [float(cell) if cell[0] in "01" else cell.lower() == "true" for cell in cells]
+        np.testing.assert_array_equal(numbers_of(cells), expected)
+        return
+    with pytest.raises(NoNumber) as error:
+        numbers_of(cells)
+    assert (error.value.row, error.value.cell) == (cells.index(wrong), wrong)
+
+
+def test_an_odd_cell_among_truth_values_is_named_by_predict_and_fit(tables):
+    run("fit", "train.csv", "-t", "z", "-o", "m.ivm", "--drop", "y", "--active", 30)
+    lines = Path("train.csv").read_text().splitlines()
+
+    def with_flag(cell, name):
+        Path(name).write_text("\n".join([*lines[:8], ",".join([cell, *lines[8].split(",")[1:]]), *lines[9:]]))
+
+    for odd, meant in (("maybe", None), ("1", "True"), ("0", "False")):
+        with_flag(odd, "odd.csv")
+        if meant is None:
+            said = run("predict", "m.ivm", "odd.csv", code=1).stderr
+            assert "line 9, column 'flag': 'maybe' is not a number, nor True or False as others are" in said
+        else:
+            with_flag(meant, "plain.csv")
+            assert run("predict", "m.ivm", "odd.csv").stdout == run("predict", "m.ivm", "plain.csv").stdout
+        said = run("fit", "odd.csv", "-t", "z", "-o", "odd.ivm", "--drop", "y", "--active", 30).stderr
+        assert "column 'flag' is taken as categories: 149 of 150 cells are True or False, 1 is not, such as " in said
+        assert f"{'line 9 ' * (odd == 'maybe')}{odd!r}" in said
+
+
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_durations_are_days(tmp_path, monkeypatch, unit):
     pytest.importorskip("pyarrow")
@@ -141,3 +180,54 @@ def test_times_of_day_are_fractions_of_a_day(tmp_path, monkeypatch):
     assert load_model("m.ivm").table.schema.columns[0].kind == "time"
     rows = run("predict", "m.ivm", "x.parquet").stdout.splitlines()[1:]
     np.testing.assert_allclose(np.array(rows, dtype=float), load("m.ivm").predict(table[["at"]]), rtol=1e-5, atol=1e-5)
+
+
+_ORDERS = {
+    "texts": lambda z: pd.Categorical(np.array(["lo", "mid", "hi"])[z], ["lo", "mid", "hi"], ordered=True),
+    "numbers": lambda z: pd.Categorical(z + 1, ordered=True),
+    "numbers without an order": lambda z: pd.Categorical(z + 1),
+    "intervals": lambda z: pd.cut(z, [-1, 0, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("kind", _ORDERS)
+def test_categories_of_python_are_read_from_files(tmp_path, monkeypatch, kind, gaps):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    X = pd.DataFrame({"a": RNG.normal(size=120), "o": _ORDERS[kind](RNG.integers(0, 3, size=120))})
+    if gaps:
+        X.loc[::7, "o"] = np.nan
+    model = IVMClassifier(n_active=40, random_state=0).fit(X, X.a + X.o.cat.codes > 1)
+    model.save("m.ivm")
+    X.to_csv("x.csv", index=False)
+    pd.read_csv("x.csv").to_parquet("x.parquet")
+    if "numbers" in kind:  # as frames write them where some are missing
+        X.assign(o=X.o.astype(float)).to_csv("x_float.csv", index=False)
+    for name in ["x.csv", "x.parquet"] + ["x_float.csv"] * ("numbers" in kind):
+        rows = predicted("m.ivm", name)
+        np.testing.assert_allclose([float(row["proba_True"]) for row in rows], model.predict_proba(X)[:, 1], rtol=1e-6)
+    asked = list(csv.DictReader(io.StringIO(run("suggest", "m.ivm", "x.csv", "-n", 3).stdout)))
+    assert {row["o"] for row in asked} <= {"", *map(str, X.o.cat.categories)}
+
+
+def test_an_order_that_is_not_taken_is_told_of(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(tmp_path)
+    X = pd.DataFrame({"a": RNG.normal(size=60), "o": _ORDERS["texts"](RNG.integers(0, 3, size=60))})
+    X.assign(p=X.o.astype(str).astype("category"), y=X.a + X.o.cat.codes).to_parquet("x.parquet")
+    for held in ((), ("--test", 0.3)):
+        said = run("fit", "x.parquet", "-t", "y", "-o", "m.ivm", "--active", 20, *held).stderr
+        assert "column 'o' has ordered categories, whose order is not taken" in said
+        assert "column 'p'" not in said
+    assert "order" not in run("fit", "x.parquet", "-t", "y", "-o", "m.ivm", "--active", 20, "--drop", "o").stderr
+
+
+def test_a_level_that_is_not_in_the_order_is_told_of(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = pd.DataFrame({"a": RNG.normal(size=60), "o": _ORDERS["texts"](RNG.integers(0, 3, size=60))})
+    IVMClassifier(n_active=30, random_state=0).fit(X, X.a + X.o.cat.codes > 1).save("m.ivm")
+    with open("x.csv", "w") as file:
+        file.write("a,o\n0.1,lo\n0.2,huge\n")
+    said = run("predict", "m.ivm", "x.csv").stderr
+    assert "far from all of them): o=huge (1)" in said

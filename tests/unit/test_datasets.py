@@ -20,7 +20,8 @@ from scipy import sparse
 from sklearn import datasets as sklearn_datasets
 
 from infovec.datasets import Reading, delimited, named, open_source, text
-from infovec.datasets.source import MISSING, Wanted
+from infovec.datasets.gaps import MISSING
+from infovec.datasets.source import Wanted
 from infovec.datasets.stored import StoredRows, stored_rows
 from infovec.errors import CellError, DataError
 

@@ -12,8 +12,17 @@ from sklearn.preprocessing import StandardScaler
 
 from infovec import GPClassifier, IVMClassifier, IVMOrdinalClassifier, IVMRegressor, TableEncoder
 from infovec.errors import ParameterError
-from infovec.evaluation import ClassPredictions, classification_figures, explained_figure, judge, partial_dependence
+from infovec.evaluation import (
+    ClassPredictions,
+    classification_figures,
+    explained_figure,
+    judge,
+    mean_figure,
+    partial_dependence,
+    regression_figures,
+)
 from infovec.evaluation.dependence import covariance, expected
+from infovec.evaluation.figures import root_figure
 from infovec.kernels import RBF, Bias, Linear, Polynomial
 from infovec.metrics import area_under_curve, brier_losses
 from infovec.report.baselines import baselines, losses
@@ -249,3 +258,19 @@ def test_log_odds_do_not_run_together():
     assert np.exp(log_proba[:2, 0]).tolist() == [1.0, 1.0]
     assert logsumexp(log_proba, axis=1) == pytest.approx(0.0, abs=1e-12)
     assert area_under_curve(np.array([0, 1, 0, 1]), log_proba[:, [1, 0]]).value == 1.0
+
+
+def test_the_root_of_the_mean_squared_error_and_how_far_it_varies():
+    """It is in the unit of the target, and its standard error is how it varies from test set to test set."""
+    rng = np.random.default_rng(0)
+    off = rng.standard_t(9, size=(800, 250))
+    found = [regression_figures(row, np.zeros(250), np.ones(250), np.zeros(250)) for row in off[:2]]
+    roots = np.array([root_figure(mean_figure(row**2)) for row in off])
+    assert found[0]["rmse"] == {"value": roots[0, 0], "standard_error": roots[0, 1]}
+    assert found[0]["mae"]["value"] == pytest.approx(np.mean(np.abs(off[0])))
+    np.testing.assert_allclose(roots[:, 0], np.sqrt(np.mean(off**2, axis=1)))
+    assert np.mean(roots[:, 1]) == pytest.approx(np.std(roots[:, 0]), rel=0.1)
+    scaled = root_figure(mean_figure((1000.0 * off[0]) ** 2))
+    np.testing.assert_allclose(scaled, 1000.0 * roots[0])
+    assert root_figure(mean_figure(np.zeros(3))) == (0.0, 0.0)
+    assert found[0]["error_reject"][0]["rmse"] == found[0]["rmse"]

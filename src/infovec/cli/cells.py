@@ -8,7 +8,8 @@ from scipy import sparse
 
 from .._types import Array
 from ..datasets import Block
-from ..datasets.source import Kind, Wanted
+from ..datasets.gaps import Kind
+from ..datasets.source import Wanted
 
 __all__ = ["cells", "text", "with_cells"]
 

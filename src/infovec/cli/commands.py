@@ -200,6 +200,7 @@ def suggest(screen: Screen, **options: Any) -> None:
 @click.argument("data")
 @_targets
 @option("--report", type=_OUTPUT, help="HTML file to write about the model and these rows.")
+@option("--train", metavar="TABLE", help="The rows of the fit, for the linear model of the report to learn from.")
 @_reading
 @_screen
 def evaluate(screen: Screen, **options: Any) -> None:

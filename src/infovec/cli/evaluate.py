@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 
-from .._types import Array, Rows
+from .._types import Array, Floats, Rows
 from ..datasets import Block, Source, open_source
+from ..datasets.gaps import truth
 from ..datasets.sketch import Overlap, Sketched
-from ..datasets.source import truth
 from ..errors import CellError, DataError
 from ..evaluation import ClassPredictions, NumberPredictions, figure_rows, joined, reject_rows
 from .model import Model, load_model
@@ -22,6 +23,7 @@ from .words import no_number
 __all__ = ["Judged", "encoded_blocks", "figures_text", "judge_table", "own_classes", "run"]
 
 _SAMPLE = 2000  # rows for the learning curve of a report
+_FITTED = 0.5  # share of rows that are of the fit, below which a table is hardly that of the fit; some were held back
 
 
 class Judged(NamedTuple):
@@ -36,7 +38,10 @@ class Judged(NamedTuple):
 def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     """Predict for rows whose targets are known, and print the figures."""
     check_report(options["report"])
-    check_outputs([options["report"]], [data], model)
+    train = options["train"]
+    if train is not None and not options["report"]:
+        raise click.UsageError("--train is for --report: the linear model there learns from these rows")
+    check_outputs([options["report"]], [data] if train is None else [data, train], model)
     loaded = load_model(model)
     overlap = None if loaded.sketch is None else Overlap(loaded.sketch)
     with open_source(data, reading_of(options, loaded)) as opened, screen.work("evaluating") as tell, screen.warnings():
@@ -48,11 +53,41 @@ def run(screen: Screen, model: str, data: str, **options: Any) -> None:
     warn_of_overlap(screen, overlap, data)
     figures = judged.predictions.figures()
     if options["report"]:
-        write_report(loaded, options["report"], judged.predictions, (judged.X, judged.targets), numbers=judged.numbers)
+        sample = judged.X, judged.targets
+        fitted = None if train is None else _rows_of_fit(screen, loaded, train, options)
+        write_report(loaded, options["report"], judged.predictions, sample, numbers=judged.numbers, train=fitted)
         screen.note(f"report: {options['report']}")
     seen = {} if overlap is None else {"share_of_training_rows": overlap.share}
     result = {"model": model, "data": data, "task": loaded.table.task, **figures, **seen}
     screen.result(result, figures_text(figures))
+
+
+def _rows_of_fit(screen: Screen, model: Model, data: str, options: dict[str, Any]) -> tuple[Any, Array]:
+    """Return rows that the model was fitted to and their targets: more than a linear model takes, evenly spaced."""
+    from ..report import MOST
+
+    parts, targets, step, seen = list[Any](), list[Array](), 1, 0
+    overlap = None if model.sketch is None else Overlap(model.sketch)
+    with open_source(data, reading_of(options, model)) as opened, screen.work("reading") as tell, screen.warnings():
+        source = with_targets(as_fitted(opened, model), options)
+        source = source if overlap is None else Sketched(source, overlap)
+        for X, block in encoded_blocks(model, source, Encoder(model.table, source.name)):
+            some = np.arange(-seen % step, len(block), step)
+            parts.append(X[some])
+            targets.append(_targets_of(model, block, source.name)[some])
+            seen += len(block)
+            while sum(map(len, targets)) > 2 * MOST:
+                step *= 2
+                parts, targets = [stacked(parts)[::2]], [np.concatenate(targets)[::2]]
+            tell(f"{seen} rows of the fit", source.share_read())
+    if not parts:
+        raise DataError(f"{source.name} has no rows")
+    if overlap is not None and overlap.share < _FITTED:
+        screen.warn(
+            f"--train {data}: about {overlap.share:.0%} of its rows are rows that the model was fitted to; the linear "
+            "model of the report learns from all of them, those to be predicted too if they are among them"
+        )
+    return stacked(parts), np.concatenate(targets)
 
 
 def judge_table(screen: Screen, model: Model, source: Source, tell: Tell) -> Judged:
@@ -89,6 +124,14 @@ def _targets(model: Model, predictions: ClassPredictions | NumberPredictions) ->
     if isinstance(predictions, NumberPredictions):
         return predictions.y
     labels: Array = model.estimator.classes_[predictions.own]
+    return labels
+
+
+def _targets_of(model: Model, block: Block, name: str) -> Array:
+    """Return the targets of some rows as the model has them."""
+    if model.table.task == "regress":
+        return _numbers_of(model, block, name)
+    labels: Array = model.estimator.classes_[own_classes(model, block, name)]
     return labels
 
 
@@ -139,17 +182,21 @@ def _whole(label: str | None) -> int | str | None:
 
 
 def _judge_numbers(model: Model, X: Any, block: Block, name: str) -> NumberPredictions:
+    return NumberPredictions.of(model.estimator, X, _numbers_of(model, block, name))
+
+
+def _numbers_of(model: Model, block: Block, name: str) -> Floats:
     y = np.asarray(block.target, dtype=np.float64)
     if not np.all(np.isfinite(y)):
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise _missing(model, block, row, name)
-    return NumberPredictions.of(model.estimator, X, y)
+    return y
 
 
 def figures_text(figures: dict[str, Any]) -> str:
     """Return figures for people."""
     lines = [f"{figures['rows']} rows; figures with their standard errors"]
-    lines += [f"  {name:20s} {value}" for name, value in figure_rows(figures)]
+    lines += [f"  {name:23s} {value}" for name, value in figure_rows(figures)]
     lines.append("rejecting the least certain rows:")
-    lines += [f"  {share:6.1%} rejected      {name} {value}" for share, name, value in reject_rows(figures)]
+    lines += [f"  {share:6.1%} rejected         {name} {value}" for share, name, value in reject_rows(figures)]
     return "\n".join(lines)

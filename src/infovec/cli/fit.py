@@ -66,8 +66,9 @@ def run(screen: Screen, data: tuple[str, ...], output: str, **options: Any) -> N
         seconds = {"reading": read - start, "fitting": time.perf_counter() - read}
         origin = _provenance(data, seconds, plan, certificate)
         fitted = Model(
-            model, gathered.table, origin, table.forms, table.sketch, options["thousands"], options["missing"]
-        )
+            model, gathered.table, origin, table.forms, table.sketch, options["thousands"], options["missing"],
+            options["decimal"],
+        )  # fmt: skip
         save_model(fitted, output)
     judged = None if table.learned is None else _judged(screen, fitted, table.learned)
     if options["report"]:

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from .._types import Array, Floats, Inputs, Mask, Rows
 from ..datasets import Block, Source
-from ..datasets.source import Kind, Wanted
+from ..datasets.gaps import Kind
+from ..datasets.source import Wanted
 from ..errors import CellError, DataError
 from ..numerics.moments import Moments
 from ..plain import printable
@@ -72,7 +73,7 @@ def gather(source: Source, choices: Choices, tell: Callable[[int], None], room: 
     if not rows.count:
         raise DataError(f"{source.name} has no rows")
     task = choices.task or source.task
-    target = read_target(rows.targets(), task, choices.order, choices.target, source.marks is not None)
+    target = read_target(rows.targets(), task, choices.order, choices.target, source.marks)
     return rows.gathered(choices, target)
 
 
@@ -80,7 +81,7 @@ def _wanted(source: Source, kinds: dict[str, Kind], choices: Choices) -> Wanted:
     target = choices.target
     task = choices.task or source.task
     if task == "regress" and kinds[target] == "word":
-        cause = unread(_first_labels(source, target), source.marks is not None)
+        cause = unread(_first_labels(source, target), source.marks)
         remedy = f": {cause}" if cause else "; --task classify"
         raise DataError(f"{source.name}: target {target!r} holds words, so it cannot be regressed{remedy}")
     left_out = {target, *choices.drop}
@@ -117,7 +118,12 @@ class _Rows:
     def __init__(self, source: Source, kinds: Mapping[str, Kind], wanted: Wanted, room: float) -> None:
         self.kinds, self.wanted, self.count, self.room = kinds, wanted, 0, room
         self.name, self.columns, self.marks = source.name, tuple(source.columns), source.marks
-        self.notes = list[str]()
+        self.notes = [
+            f"column {name!r} has ordered categories, whose order is not taken: they are categories like others. In "
+            "Python, infovec takes it from the frame"
+            for name in source.ordered
+            if name in wanted.words
+        ]
         self._pile: Pile | None = None
         self._sparse: list[Any] = []
         self._codes = [Codes() for _ in wanted.words]

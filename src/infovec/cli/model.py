@@ -19,7 +19,8 @@ from .table import Table
 
 __all__ = ["Model", "as_list", "in_units", "load_model", "n_active", "own_units", "save_model"]
 
-_TABLE, _DATES, _SKETCH, _THOUSANDS, _MISSING = "table", "dates", "fingerprint", "thousands", "missing"
+_TABLE, _DATES, _SKETCH, _MISSING = "table", "dates", "fingerprint", "missing"
+_DECIMAL, _THOUSANDS = "decimal", "thousands"
 _ESTIMATORS = {"classify": "IVMClassifier", "regress": "IVMRegressor", "ordinal": "IVMOrdinalClassifier"}
 
 
@@ -33,6 +34,7 @@ class Model(NamedTuple):
     sketch: Sketch | None = None  # of the rows it was fitted to
     thousands: str | None = None  # mark between thousands, by its name
     missing: tuple[str, ...] = ()  # cells that stand for a missing value, beside those that always do
+    decimal: str | None = None  # mark before decimals, where it was said
     unnamed: bool = False  # it was fitted to an array, whose columns are known by their places
 
 
@@ -43,6 +45,8 @@ def save_model(model: Model, path: str) -> None:
         extra[_SKETCH] = model.sketch.to_json()
     if model.thousands is not None:
         extra[_THOUSANDS] = model.thousands
+    if model.decimal is not None:
+        extra[_DECIMAL] = model.decimal
     if model.missing:
         extra[_MISSING] = list(model.missing)
     model.estimator.save(path, extra=extra, provenance=model.provenance)
@@ -67,10 +71,12 @@ def load_model(path: str, of_python: bool = False) -> Model:
         dates, sketch = _dates(content.extra.get(_DATES, {}), table), _sketch(content.extra.get(_SKETCH))
         thousands = content.extra.get(_THOUSANDS)
         must(thousands in (None, *THOUSANDS), "the thousands", f"one of {', '.join(THOUSANDS)}", thousands)
+        decimal = content.extra.get(_DECIMAL)
+        must(decimal in (None, ".", ","), "the mark before decimals", "a point or a comma", decimal)
         missing = content.extra.get(_MISSING, [])
         fits = isinstance(missing, list) and all(isinstance(word, str) for word in missing)
         must(fits, "the words for missing values", "a list of words", missing)
-    return Model(content.model, table, content.provenance, dates, sketch, thousands, tuple(missing))
+    return Model(content.model, table, content.provenance, dates, sketch, thousands, tuple(missing), decimal)
 
 
 def _of_python(path: str, content: Content, enough: bool) -> Model:

@@ -1,6 +1,7 @@
 """How the columns of a table become the columns of a model: kept with the model, so that new rows are read alike."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Self, cast
 
@@ -13,8 +14,8 @@ from ..datasets.source import Wanted
 from ..errors import DataError, ModelFileError
 from ..persistence.values import flag, must, number, text
 from ..plain import printable
-from ..tables import CategoryColumn, Column, Encoded, NumberColumn, Raw, TableSchema
-from ..tables.raw import Kind
+from ..tables import CategoryColumn, Column, Encoded, NumberColumn, RankColumn, Raw, TableSchema, known_words
+from ..tables.raw import Kind, word
 
 __all__ = ["LARGEST", "TASKS", "Encoder", "Table", "check_size", "raw_columns", "stacked"]
 
@@ -55,9 +56,9 @@ class Table:
         return tuple(column.name for column in self.schema.columns if isinstance(column, NumberColumn))
 
     @property
-    def words(self) -> tuple[CategoryColumn, ...]:
-        """Columns of words."""
-        return tuple(column for column in self.schema.columns if isinstance(column, CategoryColumn))
+    def words(self) -> tuple[CategoryColumn | RankColumn, ...]:
+        """Columns of words, ordered or not."""
+        return tuple(column for column in self.schema.columns if not isinstance(column, NumberColumn))
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -145,11 +146,27 @@ def raw_columns(block: Block, schema: TableSchema) -> list[Raw]:
     dense = block.numbers.toarray() if sparse.issparse(block.numbers) else block.numbers
     numbers, words = iter(dense.T), iter(block.words)
     return [
-        Raw.of_words(column.name, next(words))
-        if isinstance(column, CategoryColumn)
-        else Raw(column.name, _number_kind(column), next(numbers))
+        Raw(column.name, _number_kind(column), next(numbers))
+        if isinstance(column, NumberColumn)
+        else Raw.of_words(column.name, _as_known(column, next(words)))
         for column in schema.columns
     ]
+
+
+def _as_known(column: CategoryColumn | RankColumn, words: Sequence[str | None]) -> Sequence[str | None]:
+    """Return words as the column has them: categories that are no texts may be written otherwise, 1.0 for 1."""
+    if column.kind == "text":
+        return words
+    strange = {found for found in words if found is not None} - set(known_words(column))
+    spelt = {found: word(value) for found in strange if (value := _number(found)) is not None}
+    return [None if found is None else spelt.get(found, found) for found in words]
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
 
 
 def _number_kind(column: Column) -> Kind:
@@ -170,7 +187,7 @@ class Encoder:
         self.table, self.name = table, name
         self.unseen: Counter[tuple[str, str]] = Counter()
         self._centre, self._scale = np.array(table.centre), np.array(table.scale)
-        self._known = [frozenset(column.categories) for column in table.words]
+        self._known = {column.name: frozenset(known_words(column)) for column in table.words}
 
     def __call__(self, block: Block) -> Inputs:
         """Return the inputs of the block's rows."""
@@ -179,9 +196,11 @@ class Encoder:
             X = sparse.csr_matrix(block.numbers, dtype=np.float64)
             X.data /= self._scale[X.indices]
             return X
-        for column, known, words in zip(self.table.words, self._known, block.words, strict=False):
-            self.unseen.update((column.name, word) for word in words if word is not None and word not in known)
-        encoded = self.table.schema.encode(raw_columns(block, self.table.schema), tell=False)
+        raws = raw_columns(block, self.table.schema)
+        for raw in raws:
+            if (known := self._known.get(raw.name)) is not None:
+                self.unseen.update({(raw.name, w): n for w, n in raw.counts().items() if w not in known})
+        encoded = self.table.schema.encode(raws, tell=False)
         return Encoded((encoded - self._centre) / self._scale, self.table.schema)
 
     def warning(self) -> str | None:
@@ -191,9 +210,11 @@ class Encoder:
         common = self.unseen.most_common(5)
         shown = ", ".join(f"{printable(column)}={printable(word)} ({count})" for (column, word), count in common)
         more = f" and {len(self.unseen) - 5} more" if len(self.unseen) > 5 else ""
+        ordered = {column.name for column in self.table.words if isinstance(column, RankColumn)}
+        far = " (ordered ones lie far from all of them)" * any(column in ordered for column, _ in self.unseen)
         return (
             f"{self.unseen.total()} cells hold words that were not there when the model was fitted, and count as none "
-            f"of its categories: {shown}{more}"
+            f"of its categories{far}: {shown}{more}"
         )
 
 

@@ -25,10 +25,12 @@ def reading_of(options: dict[str, Any], model: Model | None = None) -> Reading:
     decimal, thousands = options["decimal"], options["thousands"]
     if thousands is not None and thousands == decimal:
         raise click.UsageError(f"--decimal {decimal} and --thousands {thousands}: one mark cannot be both")
-    if thousands is None and model is not None and model.thousands != decimal:
-        thousands = model.thousands
     missing = (*(() if model is None else model.missing), *options["missing"])
-    return Reading(options["delimiter"], options["encoding"], not options["no_header"], decimal, thousands, missing)
+    of_model = (None, None) if model is None else (model.decimal, model.thousands)
+    return Reading(
+        options["delimiter"], options["encoding"], not options["no_header"], decimal, thousands, missing,
+        of_model=of_model,
+    )  # fmt: skip
 
 
 def with_columns(source: Source, options: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Array, Floats
-from ..datasets.source import truth
+from ..datasets.cells import Marks
+from ..datasets.gaps import truth
 from ..errors import DataError
 from .parameters import picked
 from .pile import Codes
@@ -27,7 +28,7 @@ class Target(NamedTuple):
 
 
 def read_target(
-    values: Floats | Codes, task: str | None, order: tuple[str, ...], name: str, is_text: bool = True
+    values: Floats | Codes, task: str | None, order: tuple[str, ...], name: str, marks: Marks | None = None
 ) -> Target:
     """Return targets as the task wants them.
 
@@ -40,12 +41,12 @@ def read_target(
         Ordered classes, lowest first, as ``--order`` lists them; empty where nothing was said.
     name : str
         Of the column.
-    is_text : bool
-        Whether it is from a text file.
+    marks : Marks, optional
+        How numbers are written, in a text file.
     """
     if isinstance(values, Codes):
         words, codes = values.sorted()
-        if task is None and len(words) > MANY and (cause := unread(values, is_text)):
+        if task is None and len(words) > MANY and (cause := unread(values, marks)):
             raise DataError(
                 f"target {name!r} holds numbers that cannot be read: {cause}. If they are classes, say --task classify"
             )

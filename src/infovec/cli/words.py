@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..datasets.cells import THOUSANDS, Marks, is_number
+from ..datasets.gaps import truth
 from ..errors import CellError, DataError, UndecidedError
 from ..plain import printable
 from ..tables.writing import (
@@ -51,17 +52,20 @@ def no_number(error: CellError) -> DataError:
     return DataError(f"{error}; the model takes numbers in this column" + (f". {cause}" if cause else ""))
 
 
-def unread(labels: Codes, is_text: bool) -> str:
+def unread(labels: Codes, marks: Marks | None) -> str:
     """Say why words are not read as numbers where all or most are written for such; nothing of other words."""
     counts = labels.counts()
+    if _only_points(counts, marks):
+        what, remedy, _ = _points(tuple(counts), marks)
+        return f"it {what}: {remedy}"
     if _are_amounts(counts):
         return spelling(counts)
     if are_with_commas(counts):
         return f"{next(word for word in counts if ',' in word)!r} has a comma: {_COMMA}"
-    seen = Seen(counts, labels.places, 0, Marks() if is_text else None)
+    seen = Seen(counts, labels.places, 0, marks)
     if not odd_among_numbers(counts):
         return ""
-    missing = f", or say {_as_missing(seen)} and --skip-missing-target if its target is missing" if is_text else ""
+    missing = f", or say {_as_missing(seen)} and --skip-missing-target if its target is missing" if marks else ""
     return f"{seen.told()}. Mend the cell{missing}"
 
 
@@ -121,8 +125,9 @@ def obstacle(column: str, seen: Seen) -> Obstacle | None:
     if are_dates(words):
         said = f"Say --dates {column!r} to take them as numbers, or {remedy}"
         return Obstacle(column, f"holds dates (such as {words[0]!r})", said, "--dates", (column,))
-    if seen.marks is not None and seen.marks.decimal == "," and all(map(is_number, words)):
-        return _with_points(column, words, seen.marks, remedy)
+    if _only_points(words, seen.marks):
+        what, said, option = _points(words, seen.marks)
+        return Obstacle(column, what, said if option else f"{said}; or {remedy}", option, (".",) if option else ())
     if are_with_commas(words):
         between = all(_is_marked(word, ",") for word in words)
         what = f"has numbers with a comma ({words[0]!r})"
@@ -150,15 +155,19 @@ def _unit(words: Sequence[str]) -> str:
     return (units.pop() or "") if len(units) == 1 else ""
 
 
-def _with_points(column: str, words: Sequence[str], marks: Marks, remedy: str) -> Obstacle:
-    """Return what is to be decided of numbers with points in a table where commas are before decimals."""
+def _only_points(words: Iterable[str], marks: Marks | None) -> bool:
+    """Whether words are no numbers for their points only, in a table where commas are before decimals."""
+    return marks is not None and marks.decimal == "," and all(map(is_number, words))
+
+
+def _points(words: Sequence[str], marks: Marks | None) -> tuple[str, str, str]:
+    """Return what is to be said of numbers with points where commas are before decimals, the remedy and its option."""
     point = next((word for word in words if "." in word), words[0])
     what = f"has numbers with a point ({point!r}), where commas are before decimals"
-    if not marks.thousands and all(_is_marked(word, ".") for word in words):
+    if marks and not marks.thousands and all(_is_marked(word, ".") for word in words):
         said = "if points stand between thousands, say --thousands .; else write them with commas in the file"
-        return Obstacle(column, what, said, "--thousands", (".",))
-    said = f"Write {point.replace('.', ',')} for {point} in the file, as in other columns; or {remedy}"
-    return Obstacle(column, what, said, "", ())
+        return what, said, "--thousands"
+    return what, f"Write {point.replace('.', ',')} for {point} in the file, as in other columns", ""
 
 
 def _with_odd_cells(column: str, seen: Seen) -> Obstacle:
@@ -174,11 +183,25 @@ def _as_missing(seen: Seen) -> str:
 
 
 def beside_numbers(column: str, seen: Seen) -> str:
-    """Say of words beside a handful of numbers, which may be codes, that they are taken for such; else nothing."""
+    """Say of words beside truth values or a handful of numbers that all are taken for categories; else nothing."""
+    if said := _beside_truths(seen):
+        return f"column {column!r} is taken as categories: {said}"
     numbers = sum(map(is_amount, seen.counts))
     if numbers < 2 or numbers <= len(seen.counts) - numbers:
         return ""
     return f"column {column!r} is taken as categories: {seen.told()}"
+
+
+def _beside_truths(seen: Seen) -> str:
+    """Say how many cells are truth values and which are not, where most are; else nothing."""
+    odd = {word: count for word, count in seen.counts.items() if truth(word) is None}
+    total, others = sum(seen.counts.values()), sum(odd.values())
+    if not odd or others >= total - others:
+        return ""
+    example = next(iter(odd))
+    where = f"{seen.places[example]} " if example in seen.places else ""
+    shown = f"{others} {'is' if others == 1 else 'are'} not, such as {where}{printable(repr(example))}"
+    return f"{total - others} of {total} cells are True or False, {shown}"
 
 
 def undecided(file: str, found: Sequence[Obstacle]) -> UndecidedError:

@@ -10,7 +10,8 @@ import numpy as np
 
 from .._types import Array, Floats
 from ..errors import CellError, DataError
-from .source import Block, Kind, Source, Wanted, block_rows, word
+from .gaps import Kind, word
+from .source import Block, Source, Wanted, block_rows
 from .stored import StoredRows, stored_rows
 
 __all__ = ["PARTS", "ArrayTable", "read_npz"]

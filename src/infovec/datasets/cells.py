@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, Self
 import numpy as np
 
 from .._types import Floats
-from .source import MISSING, Kind, is_gap, truth
+from .gaps import MISSING, Kind, is_gap, truth
 
 __all__ = ["THOUSANDS", "Marks", "NoNumber", "commas_are_decimal", "is_number", "kind_of", "numbers_of"]
 
@@ -55,11 +55,19 @@ _PLAIN = Marks()
 
 
 class NoNumber(ValueError):
-    """A cell is no number."""
+    """A cell is no number.
 
-    def __init__(self, row: int, cell: str) -> None:
+    Parameters
+    ----------
+    row : int
+    cell : str
+    beside : str
+        What other cells of the column are, if they are no numbers either.
+    """
+
+    def __init__(self, row: int, cell: str, beside: str = "") -> None:
         super().__init__(cell)
-        self.row, self.cell = row, cell
+        self.row, self.cell, self.beside = row, cell, beside
 
 
 def is_number(cell: str, marks: Marks = _PLAIN) -> bool:
@@ -83,19 +91,33 @@ def _are_truths(cells: Sequence[str]) -> bool:
 
 
 def numbers_of(cells: Sequence[str], marks: Marks = _PLAIN) -> Floats:
-    """Return cells as numbers, NaN where they stand for a missing value; truth values where all are such."""
+    """Return cells as numbers, NaN where they stand for a missing value.
+
+    Truth values are 1 and 0, which may be beside them; beside other numbers they are none.
+    """
     try:
         if marks == _PLAIN:
             return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
     except ValueError:
         pass
-    if _are_truths(cells):
-        return np.array([np.nan if (found := truth(cell)) is None else float(found) for cell in cells])
-    values = np.empty(len(cells))
+    values, truths, words = np.full(len(cells), np.nan), list[int](), list[int]()
     for i, cell in enumerate(cells):
-        if not is_number(cell, marks):
-            raise NoNumber(i, cell.strip())
-        values[i] = np.nan if is_gap(cell) else marks.value(cell)
+        if (found := truth(cell)) is not None:
+            values[i] = found
+            truths.append(i)
+        elif not is_number(cell, marks):
+            words.append(i)
+        elif not is_gap(cell):
+            values[i] = marks.value(cell)
+    others = np.flatnonzero(~np.isnan(values) & (values != 0.0) & (values != 1.0)).tolist()
+    of_truths = len(truths) > len(others)
+    if of_truths:
+        words += others
+    elif others:
+        words += truths
+    if words:
+        wrong = min(words)
+        raise NoNumber(wrong, cells[wrong].strip(), ", nor True or False as others are" if of_truths else "")
     return values
 
 

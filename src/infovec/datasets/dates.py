@@ -9,7 +9,8 @@ from scipy import sparse
 from .._types import Floats
 from ..errors import DataError
 from ..tables.forms import ISO, parser, readings
-from .source import Block, Kind, Source, Wanted, is_gap
+from .gaps import Kind, is_gap
+from .source import Block, Source, Wanted
 from .through import Through
 
 __all__ = ["ISO", "Dated", "days", "find_form"]

@@ -12,7 +12,9 @@ import numpy as np
 from .._types import Array, Floats
 from ..errors import CellError, DataError
 from .cells import Marks, NoNumber, is_number, kind_of, numbers_of
-from .source import GAPS, Block, Kind, Source, Wanted, taken, word
+from .gaps import GAPS, Kind, taken, word
+from .points import check_kept, check_points
+from .source import Block, Source, Wanted
 from .text import TextBlocks
 
 __all__ = ["DelimitedText"]
@@ -47,6 +49,8 @@ class DelimitedText(Source):
         Cells that stand for a missing value, beside those that always do.
     empty : bool
         Whether a header without rows is a table.
+    of_model : (decimal, thousands)
+        As they were said of the table that a model was fitted to.
     """
 
     def __init__(
@@ -59,13 +63,18 @@ class DelimitedText(Source):
         thousands: str | None = None,
         missing: Sequence[str] = (),
         empty: bool = False,
+        of_model: tuple[str | None, str | None] = (None, None),
     ) -> None:
         self._text = TextBlocks(path, encoding)
         self.name, self._header, self._failures = self._text.name, header, 0
         self._missing, self._empty = frozenset(missing), empty
         try:
             self._open(delimiter)
-            self._marks = Marks.of(decimal, thousands, self._first_columns())
+            kept = of_model[1] if thousands is None and of_model[1] != decimal else None
+            self._kept_points = kept == "." and self._delimiter == ","
+            nobody = (decimal, thousands, kept) == (None, None, None) and of_model[0] != "."
+            self._unclear_points = nobody and self._delimiter == ";"
+            self._marks = Marks.of(decimal, thousands or kept, self._first_columns())
             self._comma = self._marks.decimal == ","
         except BaseException:
             self.close()
@@ -160,7 +169,16 @@ class DelimitedText(Source):
         except csv.Error as error:
             raise DataError(f"{self.name}, line {begin}: {error}") from error
 
+    def _check_points(self, wanted: Wanted) -> None:
+        target = () if wanted.target is None or wanted.target_kind == "word" else (wanted.target,)
+        columns = dict(zip(self.columns, self._first_columns(), strict=True))
+        if self._unclear_points and self._marks.decimal == ".":
+            check_points(self.name, columns, (*wanted.numbers, *target))
+        if self._kept_points:
+            check_kept(self.name, columns, (*wanted.numbers, *target))
+
     def _blocks(self, wanted: Wanted) -> Iterator[Block]:
+        self._check_points(wanted)
         layout, first = _Layout(self.columns, wanted), 0
         for line, text in self._blocks_of_text:
             if not text or text.isspace():
@@ -210,7 +228,8 @@ class DelimitedText(Source):
             try:
                 return numbers_of(cells[j], self._marks)
             except NoNumber as error:
-                raise CellError(f"{self.name}, line {lines[error.row]}", self.columns[j], error.cell) from None
+                place = f"{self.name}, line {lines[error.row]}"
+                raise CellError(place, self.columns[j], error.cell, error.beside) from None
 
         wanted, place = layout.wanted, layout.place
         X = np.empty((len(records), len(wanted.numbers)))

@@ -31,6 +31,7 @@ class Reading:
     thousands: str | None = None
     missing: tuple[str, ...] = ()
     empty: bool = False  # whether a table without rows is one
+    of_model: tuple[str | None, str | None] = (None, None)  # decimal and thousands, as said of the table of the model
 
 
 def open_source(name: str, reading: Reading | None = None) -> Source:
@@ -70,7 +71,7 @@ def open_source(name: str, reading: Reading | None = None) -> Source:
     delimiter = "\t" if kind in TABS and reading.delimiter is None else reading.delimiter
     return DelimitedText(
         name, delimiter, reading.encoding, reading.header, reading.decimal, reading.thousands, reading.missing,
-        reading.empty,
+        reading.empty, reading.of_model,
     )  # fmt: skip
 
 

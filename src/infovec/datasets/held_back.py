@@ -11,7 +11,8 @@ import numpy as np
 from .._types import Rows
 from ..errors import DataError
 from ..runtime import scratch
-from .source import Block, Kind, Source, Wanted
+from .gaps import Kind
+from .source import Block, Source, Wanted
 from .through import Through
 
 __all__ = ["HeldBack", "Learned"]

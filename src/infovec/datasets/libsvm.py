@@ -11,7 +11,8 @@ from sklearn.datasets import load_svmlight_file
 
 from .._types import Floats
 from ..errors import DataError
-from .source import Block, Kind, Source, Wanted
+from .gaps import Kind
+from .source import Block, Source, Wanted
 from .text import TextBlocks
 
 __all__ = ["LibsvmText"]

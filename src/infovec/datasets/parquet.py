@@ -1,13 +1,14 @@
 """Parquet files. Needs pyarrow (the ``parquet`` extra)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._types import Floats
 from ..errors import CellError, DataError
-from .source import Block, Kind, Source, Wanted, block_rows, is_gap, word
+from .gaps import Kind, is_gap, word
+from .source import Block, Source, Wanted, block_rows
 
 __all__ = ["ParquetTable"]
 
@@ -48,6 +49,11 @@ class ParquetTable(Source):
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(self._schema.names)
+
+    @property
+    def ordered(self) -> Sequence[str]:
+        is_dictionary = self._types.is_dictionary
+        return [field.name for field in self._schema if is_dictionary(field.type) and field.type.ordered]
 
     def close(self) -> None:
         self._file.close()

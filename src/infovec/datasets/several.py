@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from ..errors import CellError, DataError
 from .cells import Marks
-from .source import Block, Kind, Source, Wanted
+from .gaps import Kind
+from .source import Block, Source, Wanted
 
 __all__ = ["Several"]
 
@@ -39,6 +40,10 @@ class Several(Source):
     @property
     def marks(self) -> Marks | None:
         return self._parts[0].marks
+
+    @property
+    def ordered(self) -> Sequence[str]:
+        return self._parts[0].ordered
 
     def kinds(self) -> dict[str, Kind]:
         kinds = self._parts[0].kinds()

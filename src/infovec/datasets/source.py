@@ -1,60 +1,25 @@
 """What every table offers: names of columns, what they hold, and its rows in blocks."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import Literal, Self
 
 import numpy as np
 
 from .._types import Floats, Inputs, Rows
 from ..errors import DataError
+from .cells import Marks
+from .gaps import Kind
 
-if TYPE_CHECKING:
-    from .cells import Marks
-
-__all__ = ["GAPS", "MISSING", "Block", "Kind", "Source", "Wanted", "block_rows", "is_gap", "taken", "truth", "word"]
-
-Kind: TypeAlias = Literal["number", "word", "truth", "duration", "time"]
-"""What a column holds: of these truth values, durations and times of day are numbers, 0 and 1 or days."""
+__all__ = ["Block", "Source", "Wanted", "block_rows"]
 
 _NUMBERS, _ROWS = 2**19, 8192  # in a block at most
-MISSING = frozenset({
-    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
-    "NULL", "NaN", "None", "n/a", "nan", "null",
-})  # fmt: skip
-"""Cells of a column of words that stand for a missing value: those that ``pandas.read_csv`` takes for one."""
-GAPS = frozenset({*(text.lower() for text in MISSING), "?"})
-"""Cells that stand for a missing value among numbers, in small letters."""
-
-_TRUTHS = {"true": True, "false": False}
 
 
 def block_rows(columns: int) -> int:
     """Return how many rows make a block: few of a wide table, since there are several copies of a block."""
     return max(min(_NUMBERS // max(columns, 1), _ROWS), 64)
-
-
-def word(cell: Any) -> str | None:
-    """Return a cell as a word, None where it stands for a missing value."""
-    text = str(cell).strip()
-    return None if cell is None or text in MISSING else text
-
-
-def truth(cell: Any) -> bool | None:
-    """Return a cell as a truth value, as ``pandas.read_csv`` has it; None where it is none."""
-    return _TRUTHS.get(str(cell).strip().lower())
-
-
-def is_gap(cell: Any) -> bool:
-    """Whether a cell among numbers stands for a missing value."""
-    return cell is None or str(cell).strip().lower() in GAPS
-
-
-def taken(cells: Iterable[Any], known: Set[str] = MISSING) -> frozenset[str]:
-    """Return the words in a column that were taken for missing values."""
-    found = {str(cell).strip() for cell in set(cells)}
-    return frozenset(text for text in found if text and (text in known or (known is GAPS and is_gap(text))))
 
 
 @dataclass(frozen=True)
@@ -143,9 +108,14 @@ class Source(ABC):
     _notes: Sequence[str] = ()
 
     @property
-    def marks(self) -> "Marks | None":
+    def marks(self) -> Marks | None:
         """How numbers are written, where all cells are text."""
         return None
+
+    @property
+    def ordered(self) -> Sequence[str]:
+        """Names of columns of categories that the table has in an order."""
+        return ()
 
     @property
     @abstractmethod

@@ -8,7 +8,8 @@ import numpy as np
 from .._types import Mask
 from ..errors import DataError
 from .cells import Marks
-from .source import Block, Kind, Source, Wanted
+from .gaps import Kind
+from .source import Block, Source, Wanted
 
 __all__ = ["Renamed", "Through", "WithTargets"]
 
@@ -35,6 +36,10 @@ class Through(Source):
     @property
     def marks(self) -> Marks | None:
         return self._inner.marks
+
+    @property
+    def ordered(self) -> Sequence[str]:
+        return self._inner.ordered
 
     def kinds(self) -> dict[str, Kind]:
         return self._inner.kinds()

@@ -22,6 +22,7 @@ __all__ = [
     "regression_figures",
     "reject_rows",
     "rejected_loss",
+    "root_figure",
     "share_figure",
     "shown",
 ]
@@ -31,7 +32,8 @@ REJECTED = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 NAMES = {
     "error": "error", "accuracy": "accuracy", "log_loss": "log loss", "brier": "Brier score", "auc": "AUC",
-    "mse": "mean squared error", "r2": "R²", "log_density": "mean log density",
+    "rmse": "root mean squared error", "mae": "mean absolute error", "mse": "mean squared error", "r2": "R²",
+    "log_density": "mean log density",
     "calibration_error": "calibration error",
 }  # fmt: skip
 """Figures, as people call them."""
@@ -75,7 +77,7 @@ def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def reject_rows(figures: Mapping[str, Any]) -> list[tuple[float, str, str]]:
     """Return shares that are rejected, and the name and the value of what is left."""
-    key = "error" if "error" in figures else "mse"
+    key = "error" if "error" in figures else "rmse"
     return [(point["rejected"], NAMES[key], shown(point[key], key == "error")) for point in figures["error_reject"]]
 
 
@@ -145,21 +147,30 @@ def _error_reject(top: Floats, right: Array) -> list[dict[str, Any]]:
 def regression_figures(y: Floats, mean: Floats, std: Floats, log_density: Floats) -> dict[str, Any]:
     """Return the figures of numbers: targets, and mean, standard deviation and log density that were predicted."""
     n, squared, z = len(y), (y - mean) ** 2, np.abs(y - mean) / std
+    rejected = [(share, rejected_loss(squared, std, share)) for share in REJECTED]
 
     def calibration(rows: Array) -> float:
         return coverage_error(z[rows])
 
     return {
         "rows": n,
+        "rmse": _json(root_figure(mean_figure(squared))),
+        "mae": _json(mean_figure(np.abs(y - mean))),
         "mse": _json(mean_figure(squared)),
         "variance_of_target": float(np.var(y)),
         **({"r2": _json(explained_figure(y, squared))} if np.var(y) > 0.0 else {}),
         "log_density": _json(mean_figure(log_density)),
         "calibration_error": _json(Figure(calibration(np.arange(n)), bootstrap_error(calibration, n))),
         "error_reject": [
-            {"rejected": share, "mse": _json(rejected_loss(squared, std, share))} for share in REJECTED
+            {"rejected": share, "rmse": _json(root_figure(loss)), "mse": _json(loss)} for share, loss in rejected
         ],
     }  # fmt: skip
+
+
+def root_figure(square: Figure) -> Figure:
+    """The root of a figure, in the unit of what was squared; its standard error is to first order."""
+    root = float(np.sqrt(square.value))
+    return Figure(root, square.standard_error / (2.0 * root) if root else square.standard_error)
 
 
 @np.errstate(over="ignore", invalid="ignore")

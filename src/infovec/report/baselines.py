@@ -13,10 +13,12 @@ from sklearn.preprocessing import StandardScaler
 from .._types import Array, Floats, Foreign, Rows
 from ..evaluation import ClassPredictions, Predictions
 
-__all__ = ["MOST", "Baseline", "baselines", "losses"]
+__all__ = ["MOST", "OTHERS", "Baseline", "baselines", "fold_rows", "losses"]
 
 MOST = 4000
 """Rows that the linear model is fitted to, at most."""
+OTHERS = "the other test rows, fold by fold"
+"""What the linear model is fitted to where nothing else is at hand."""
 _FOLDS, _FEWEST = 5, 20  # of test rows, where there are no others to fit it to; rows for that
 _STEPS = 200
 _FLOOR = 1e-6  # probability of a class that no row to fit it to has
@@ -61,6 +63,11 @@ def baselines(found: Predictions, X: Foreign, train: tuple[Foreign, Foreign] | N
     own: Array = found.own[:n] if isinstance(found, ClassPredictions) else found.y[:n]
     linear = _linear(found, X, own, train)
     return (*([] if linear is None else [linear]), _constant(found, n))
+
+
+def fold_rows(n: int) -> int:
+    """Return how many of n test rows the linear model is fitted to where there are no others."""
+    return min(n - n // _FOLDS, MOST)
 
 
 def _constant(found: Predictions, n: int) -> Baseline:

@@ -15,7 +15,7 @@ from ..evaluation import Dependence, LearningCurve, Predictions, judge, learning
 from ..evaluation.given import read_once
 from ..likelihoods.ranks import ranked
 from ..pac_bayes import Certificate
-from .baselines import MOST, Baseline, baselines
+from .baselines import MOST, OTHERS, Baseline, baselines
 from .dependences import dependences
 from .rows import numbers_of, picked, some_rows, taken
 from .shapes import picture_shape
@@ -147,7 +147,7 @@ def compared(
         rows = np.zeros((taken(X), 1))  # a linear model of nothing is left out below
         return baselines(predictions, rows)[-1:], ""
     if X_train is None:
-        return baselines(predictions, rows), "the other test rows, fold by fold"
+        return baselines(predictions, rows), OTHERS
     some, n = some_rows(X_train, MOST), taken(X_train)
     X_some = numbers_of(_encoded(model, picked(X_train, some)))
     train = None if X_some is None else (X_some, targets_of(model, np.asarray(y_train)[some]))

@@ -20,7 +20,7 @@ from ..evaluation import (
 from ..metrics import error_reject_curve, reliability_table
 from ..pac_bayes import binomial_upper
 from ..plots import plot_coverage, plot_error_reject, plot_predictions, plot_reliability
-from .baselines import Baseline, losses
+from .baselines import OTHERS, Baseline, fold_rows, losses
 from .confusion import confusion
 from .contents import Contents
 from .page import card, cards, paragraph, section, table
@@ -67,7 +67,7 @@ def _rejects(found: Predictions, figures: dict[str, Any]) -> list[str]:
         )
         return [card(paragraph(said), "No errors")]
     rejected = [(f"{share:.1%}", value) for share, _, value in reject_rows(figures)]
-    name = "errors" if classes else "mean squared error"
+    name = "errors" if classes else "root mean squared error"
     inside = table(["rows rejected", f"{name} among the others"], rejected)
     return [card(inside, "Rejecting the least certain rows")]
 
@@ -94,7 +94,21 @@ def _comparison(contents: Contents, found: Predictions) -> list[str]:
         f"The linear model was fitted to {contents.fitted_to}." if len(others) > 1 else ""
     )
     head = ["", loss, second, f"{loss} behind this model"]
+    if len(others) > 1:
+        verdicts[:0] = _disadvantage(contents, n)
     return [*map(paragraph, verdicts), card(table(head, rows), f"Beside simpler models{where}", note)]
+
+
+def _disadvantage(contents: Contents, n: int) -> list[str]:
+    """Say that a linear model had fewer rows to learn from than this model, where it had test rows only."""
+    had, fitted = fold_rows(n), int(contents.model.n_samples_fit_)
+    if contents.fitted_to != OTHERS or had >= fitted:
+        return []
+    return [
+        f"The linear model beside it is at a disadvantage: it has learned from {had} other test rows at a time, where "
+        f"this model has learned from {fitted}. To compare the two fairly give the rows of the fit, by --train of "
+        "infovec evaluate, or as X_train and y_train."
+    ]
 
 
 def _mean(values: Floats) -> str:

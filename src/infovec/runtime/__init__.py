@@ -1,6 +1,6 @@
 """Threads, memory, deadlines, interruptions, clocks."""
 
-from .caller import outside
+from .caller import in_search, outside
 from .clock import best_of_three, seconds_of, seconds_per_row
 from .deadline import NEVER, Deadline, Late, Listener, check, current, work_until
 from .heap import give_back, keep_freed
@@ -25,6 +25,7 @@ __all__ = [
     "current",
     "for_each",
     "give_back",
+    "in_search",
     "keep_freed",
     "limit",
     "limited",

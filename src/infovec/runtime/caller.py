@@ -2,7 +2,7 @@
 
 import sys
 
-__all__ = ["outside"]
+__all__ = ["in_search", "outside"]
 
 
 def outside() -> int:
@@ -11,3 +11,13 @@ def outside() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("infovec.", "sklearn.callback")):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def in_search() -> bool:
+    """Whether scikit-learn asks for parts of a table, in a search or a cross-validation."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection."):
+            return True
+        frame = frame.f_back
+    return False

@@ -172,14 +172,20 @@ def _must_be_alike(name: str, kind: str, raw: Raw, known: tuple[str, ...]) -> No
 
 def _remedy(kind: str, raw: Raw) -> str:
     """How to give a column the type that it had, where that is seen."""
+    name = repr(raw.name)
+    if kind == "text" and raw.kind == "number":
+        return (
+            f". Read it as text, for example by pandas.read_csv(..., dtype={{{name}: str}}): of 10115 beside missing "
+            f"values X[{name}].astype(str) makes '10115.0', and does not bring back zeros at the beginning"
+        )
     if kind == "text":
-        return f", for example by X[{raw.name!r}].astype(str)"
+        return f", for example by X[{name}].astype(str)"
     if kind == "number" and raw.words:
         said = recovered(raw)
         return f". {said}" if said else ""
     if kind == "date" and raw.words:
         return f". {as_dates(raw)}"
-    return f", for example by pandas.to_timedelta(X[{raw.name!r}])" if kind == "duration" and raw.words else ""
+    return f", for example by pandas.to_timedelta(X[{name}])" if kind == "duration" and raw.words else ""
 
 
 def _first(raw: Raw) -> str:
