@@ -207,7 +207,7 @@ def _explained(error: ValueError, X: object, y: object, real: bool, training: bo
     return error
 
 
-def _not_finite(X: Any, training: bool) -> ParameterError:
+def _not_finite(X: Foreign, training: bool) -> ParameterError:
     """Return the error of the first value that is not finite, which is missing or infinite."""
     try:
         row, column, value = _first_bad(X)
@@ -277,7 +277,7 @@ def _is_text(y: object) -> bool:
     return not isinstance(y, str) and np.asarray(y).dtype.kind in "USO"
 
 
-def _first_bad(X: Any) -> tuple[int, int, float]:
+def _first_bad(X: Foreign) -> tuple[int, int, float]:
     """Row and column of the first value that is not finite, and the value."""
     if sparse.issparse(X):
         X = X.tocoo()
