@@ -178,6 +178,8 @@ def test_dates_that_are_none_or_in_two_orders(folder, tmp_path):
     (tmp_path / "e.csv").write_text("day\n08/12/2024\n\nsoon\n")
     said = run("predict", tmp_path / "m.ivm", tmp_path / "e.csv", code=1).stderr
     assert "line 4, column 'day': 'soon' is no date like the others (%d/%m/%Y)" in said
+    assert "The model reads dates as they were in its fit: write them so" in said
+    assert "--date-format" not in said  # which is an option of fit
 
 
 def test_every_column_of_dates_has_a_form_of_its_own(tmp_path):

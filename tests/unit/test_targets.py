@@ -304,6 +304,17 @@ def test_automatic_transforms_are_those_that_made_the_targets():
     assert held.mean() > plain.mean()
 
 
+def test_no_logarithm_is_chosen_where_one_target_among_those_not_looked_at_is_zero() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 2))
+    y = np.exp(12.0 + X[:, 0] + 0.4 * rng.normal(size=1000))
+    chosen = infovec.IVMRegressor(target="auto", n_active=30, random_state=0).fit(X, y)
+    assert isinstance(chosen.likelihood_.transform, Log)
+    y[np.setdiff1d(np.arange(1000), some_rows(1000))[5]] = 0.0
+    other = infovec.IVMRegressor(target="auto", n_active=30, random_state=0).fit(X, y)
+    assert isinstance(other.likelihood_.transform, YeoJohnson)
+
+
 def test_what_has_no_structure_is_left_alone():
     few = IVMRegressor(target="auto", **SETTINGS).fit(X[:20], Y[:20])
     assert isinstance(few.likelihood_, Gaussian)
@@ -317,7 +328,7 @@ def test_what_has_no_structure_is_left_alone():
         counts = np.rint(Y) if given.get("likelihood") == "poisson" else Y
         model = IVMRegressor(target="auto", **{**SETTINGS, **given}).fit(X, counts)
         assert not isinstance(model.likelihood_, Transformed)
-    assert transform_for(Trial.of(X[:5], Y[:5], None, RBF(), True)) is None
+    assert transform_for(Trial.of(X[:5], Y[:5], None, RBF(), True), True) is None
 
 
 def test_some_rows_are_spread_without_a_period():

@@ -90,7 +90,7 @@ def as_fitted(source: Source, model: Model, header: bool = True) -> Source:
     """Return a table read as that was which the model was fitted to."""
     if model.unnamed:
         source = _by_place(source, model.table.features, header)
-    return Dated(source, model.dates) if model.dates else source
+    return Dated(source, model.dates, of_model=True) if model.dates else source
 
 
 def _by_place(source: Source, names: tuple[str, ...], header: bool) -> Source:

@@ -26,6 +26,8 @@ class Dated(Through):
     inner : Source
     forms : mapping from column to str or None
         How dates are written, as ``strptime`` has it, or ``ISO``; None finds it from the first rows.
+    of_model : bool
+        Whether these are the forms that a model knows.
 
     Attributes
     ----------
@@ -33,9 +35,9 @@ class Dated(Through):
         As they were found, once a block was read.
     """
 
-    def __init__(self, inner: Source, forms: Mapping[str, str | None]) -> None:
+    def __init__(self, inner: Source, forms: Mapping[str, str | None], of_model: bool = False) -> None:
         super().__init__(inner)
-        self.forms = dict(forms)
+        self.forms, self.of_model = dict(forms), of_model
 
     def kinds(self) -> dict[str, Kind]:
         return {name: "number" if name in self.forms else kind for name, kind in self._inner.kinds().items()}
@@ -60,9 +62,15 @@ class Dated(Through):
         except _NoDate as error:
             raise DataError(
                 f"{self.name}, {block.place(error.row)}, column {name!r}: {words[error.row]!r} is no date like the "
-                f"others ({form}); mend the cell, or empty it if it is not known; a column that is written in another "
-                f"way has a form of its own: --date-format '{name}=%Y-%m-%d'"
+                f"others ({form}); mend the cell, or empty it if it is not known{self._another(name, words)}"
             ) from error
+
+    def _another(self, name: str, words: Sequence[str | None]) -> str:
+        """What to say where dates are written in another way: a model keeps that of its fit."""
+        if self.of_model:
+            return ". The model reads dates as they were in its fit: write them so"
+        ways = readings([word for word in words if word is not None])
+        return f"; where the column is written in another way: --date-format '{name}={ways[0] if ways else '%Y-%m-%d'}'"
 
 
 def _together(block: Block, others: Sequence[str], dates: Mapping[str, Floats], wanted: Wanted) -> Floats:

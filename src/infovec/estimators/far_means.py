@@ -25,7 +25,7 @@ _TEXT = (
     "is improbable rules a mean that is taken back from {transform}. Ask for the median, predict_quantiles(X, 0.5), or "
     "fit with target={other}, or with the logarithm of a column in which the row lies far out"
 )
-_OTHER: Final = "'identity'", "'yeo-johnson', which may predict numbers below zero,"  # of a power, and a logarithm
+_OTHER: Final = "'identity'", "'yeo-johnson', which may predict numbers below zero"  # of a power, and a logarithm
 
 
 def warn_of_far_means(model: Foreign, latent: tuple[Floats, Floats], mean: Floats) -> None:

@@ -38,7 +38,8 @@ def transform_of(model: Foreign, sample: Sample) -> tuple[Monotone | None, str |
         return None, given
     if model.target == "auto":
         asked = given == "gaussian" and given_kernel(model.kernel) is None and model.learn is not None
-        return (transform_for(_trial(model, sample)) if asked else None), given
+        positive = bool(Log().admits(sample.y).all())
+        return (transform_for(_trial(model, sample), positive) if asked else None), given
     if not isinstance(plain(some), Gaussian | Laplace | StudentT):
         raise ParameterError(
             f"target={model.target!r} transforms targets with noise that is added, 'gaussian', 'laplace' or 'student_t'"

@@ -189,12 +189,12 @@ def power_of(trial: Trial, least: float) -> YeoJohnson:
     return trial.power(*_unit(trial), least=least)
 
 
-def transform_for(trial: Trial) -> Monotone | None:
-    """Return the transform that targets ask for, if they do."""
+def transform_for(trial: Trial, positive: bool) -> Monotone | None:
+    """Return the transform that targets ask for, if they do; a logarithm where all of them are positive."""
     if len(trial.y) < _FEWEST or np.ptp(trial.y) == 0.0:
         return None
     candidates: list[Monotone] = [power_of(trial, LEAST)]
-    return trial.better([*candidates, Log()] if trial.y.min() > 0.0 else candidates)
+    return trial.better([*candidates, Log()] if positive else candidates)
 
 
 def _unit(trial: Trial) -> tuple[float, float]:
