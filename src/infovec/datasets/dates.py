@@ -69,7 +69,7 @@ class Dated(Through):
         """What to say where dates are written in another way: a model keeps that of its fit."""
         if self.of_model:
             return ". The model reads dates as they were in its fit: write them so"
-        ways = readings([word for word in words if word is not None])
+        ways = [form for form in readings([word for word in words if word is not None]) if form != ISO]
         return f"; where the column is written in another way: --date-format '{name}={ways[0] if ways else '%Y-%m-%d'}'"
 
 
