@@ -18,7 +18,7 @@ def fit_once(task: Task, side: str) -> dict[str, Any]:
     X, y, X_test, y_test = load(task, input_type(side))
     model = build(side, task)
     cost = watched(lambda: model.fit(X, y))
-    proba = model.predict_proba(X_test) if side in ("infovec", "calibrated") else None
+    proba = model.predict_proba(X_test) if side in ("infovec", "learned", "calibrated") else None
     wrong = (model.predict(X_test) if proba is None else model.classes_[proba.argmax(axis=1)]) != y_test
     return {
         "error_percent": 100 * float(wrong.mean()),
