@@ -51,6 +51,10 @@ def _reading(command: _F) -> _F:
     return command
 
 
+_written = option(
+    "-o", "--output", default="-", type=_OUTPUT,
+    help="File to write, CSV or .tsv, also with .gz; standard output if not given.",
+)  # fmt: skip
 _targets = option(
     "--skip-missing-target", is_flag=True, help="Leave out rows whose target is missing; else they are an error."
 )
@@ -143,13 +147,7 @@ def fit(screen: Screen, **options: Any) -> None:
 @infovec.command()
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
-@option(
-    "-o",
-    "--output",
-    default="-",
-    type=_OUTPUT,
-    help="File to write, CSV or .tsv, also with .gz; standard output if not given.",
-)
+@_written
 @option("--proba", is_flag=True, help="The probability of every class.")
 @option("--std", is_flag=True, help="The standard deviation of the target, or of the latent function of classes.")
 @names("--keep", help="Columns of DATA to write before the predictions: id,name")
@@ -170,13 +168,7 @@ def predict(screen: Screen, **options: Any) -> None:
 @click.argument("model", type=click.Path(dir_okay=False))
 @click.argument("data")
 @option("-n", "--number", type=click.IntRange(min=1), default=10, show_default=True, help="Rows to ask for.")
-@option(
-    "-o",
-    "--output",
-    default="-",
-    type=_OUTPUT,
-    help="File to write, CSV or .tsv, also with .gz; standard output if not given.",
-)
+@_written
 @option(
     "--score", type=click.Choice(["information", "prediction", "entropy", "variance", "margin"]), default="information",
     show_default=True, help="How much a label would tell: of the function, of other labels, and so on: see the guide.",
